@@ -1,0 +1,85 @@
+//! A mistake in the table: what is wrong, where it stands, what to do.
+
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+/// A mistake in the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What is wrong, in one line.
+    pub message: String,
+    /// The bytes of the table that are wrong.
+    pub span: Range<usize>,
+    /// Another place of the table that belongs to it, and what it is.
+    pub related: Option<(Range<usize>, String)>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    pub(crate) fn new(message: impl Into<String>, span: Range<usize>) -> Self {
+        Self {
+            message: message.into(),
+            span,
+            related: None,
+            help: None,
+        }
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    pub(crate) fn related(mut self, span: Range<usize>, label: impl Into<String>) -> Self {
+        self.related = Some((span, label.into()));
+        self
+    }
+
+    /// The message with `path:line:column`, the line of the table and a caret under the mistake.
+    ///
+    /// `source` is the text that was parsed, `path` the name to show for it.
+    pub fn render(&self, path: &str, source: &str) -> String {
+        let mut snippet = Snippet::source(source)
+            .path(path)
+            .annotation(AnnotationKind::Primary.span(self.span.clone()));
+        if let Some((span, label)) = &self.related {
+            snippet = snippet.annotation(AnnotationKind::Context.span(span.clone()).label(label));
+        }
+        let mut group = Level::ERROR.primary_title(&self.message).element(snippet);
+        if let Some(help) = &self.help {
+            group = group.element(Level::HELP.message(help));
+        }
+        Renderer::plain().render(&[group])
+    }
+}
+
+/// The candidate that `name` was probably meant to be, if one is near enough.
+pub(crate) fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= candidate.len().max(3) / 3)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// `known` as a sentence part: `expected a, b or c`, with a guess at what `name` was meant to be.
+pub(crate) fn expected(name: &str, known: &[&str]) -> String {
+    let list = match known {
+        [] => return "nothing is expected here".into(),
+        [one] => format!("expected `{one}`"),
+        [rest @ .., last] => {
+            let rest: Vec<_> = rest.iter().map(|item| format!("`{item}`")).collect();
+            format!("expected {} or `{last}`", rest.join(", "))
+        }
+    };
+    match nearest(name, known.iter().copied()) {
+        Some(near) => format!("{list}; did you mean `{near}`?"),
+        None => list,
+    }
+}

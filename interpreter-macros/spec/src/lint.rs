@@ -1,0 +1,304 @@
+//! What no single row can tell: gaps, overlaps, names that clash, notation out of place.
+
+use std::collections::HashMap;
+
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::model::{
+    Arg, Arm, Body, Field, Group, Handling, KindRef, Row, Signature, Spanned, Table,
+};
+
+/// Check the table as a whole; what is wrong goes to `diagnostics`.
+pub(crate) fn lint(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
+    for group in &table.groups {
+        lint_name(group, diagnostics);
+        lint_call(group, diagnostics);
+        lint_coverage(group, diagnostics);
+        lint_siblings(group, diagnostics);
+        for row in &group.rows {
+            if let Some(body) = &row.body {
+                lint_row(group, row, body, diagnostics);
+            }
+        }
+    }
+    lint_functions(table, diagnostics);
+}
+
+/// A group is named after its IR enum.
+fn lint_name(group: &Group, diagnostics: &mut Vec<Diagnostic>) {
+    let (name, ir) = (&group.name, &group.ir);
+    match Group::name_for(ir) {
+        Some(expected) if expected == **name => {}
+        Some(expected) => diagnostics.push(
+            Diagnostic::new(format!("unknown group `{}`", **name), name.span.clone())
+                .related(ir.span.clone(), "the group of this enum")
+                .help(format!("the group of `{}` is called `{expected}`", **ir)),
+        ),
+        None => diagnostics.push(
+            Diagnostic::new(format!("unknown IR enum `{}`", **ir), ir.span.clone())
+                .help("the enums of operations in burn-ir are called `…OperationIr`"),
+        ),
+    }
+}
+
+/// `call` spells a method out per kind, so it belongs to groups with several arms.
+fn lint_call(group: &Group, diagnostics: &mut Vec<Diagnostic>) {
+    let has_kinds = group.arms.iter().any(|arm| arm.kind.is_some());
+    match &group.call {
+        Some(call) if !has_kinds => diagnostics.push(
+            Diagnostic::new("`call` needs `arms`", call.span.clone())
+                .help("a group with one arm writes the backend's method in full in each row"),
+        ),
+        Some(call) => {
+            for part in ["{kind}", "{method}"] {
+                if !call.contains(part) {
+                    diagnostics.push(Diagnostic::new(
+                        format!("`call` does not say where `{part}` goes"),
+                        call.span.clone(),
+                    ));
+                }
+            }
+        }
+        None if has_kinds => diagnostics.push(
+            Diagnostic::new(
+                format!("group `{}` has `arms` but no `call`", *group.name),
+                group.name.span.clone(),
+            )
+            .help("add `call = '{kind}_{method}'`, or how else the methods of a kind are called"),
+        ),
+        None => {}
+    }
+}
+
+/// Every variant has one row for each arm: none missing, none twice.
+fn lint_coverage(group: &Group, diagnostics: &mut Vec<Diagnostic>) {
+    let has_kinds = group.arms.iter().any(|arm| arm.kind.is_some());
+    for (position, row) in group.rows.iter().enumerate() {
+        if let Some(suffix) = &row.suffix
+            && !group.arms.iter().any(|arm| row.covers(arm.kind))
+        {
+            let group_name = &*group.name;
+            let diagnostic = match has_kinds {
+                true => Diagnostic::new(
+                    format!("group `{group_name}` has no arm for `.{}`", **suffix),
+                    suffix.span.clone(),
+                ),
+                false => Diagnostic::new(
+                    format!("`.{}` in a group with one arm", **suffix),
+                    suffix.span.clone(),
+                )
+                .help("there are no kinds to tell apart: remove it"),
+            };
+            diagnostics.push(diagnostic);
+        }
+        let overlaps = |other: &&Row| {
+            let shares = |arm: &Arm| row.covers(arm.kind) && other.covers(arm.kind);
+            *other.variant == *row.variant && group.arms.iter().any(shares)
+        };
+        if let Some(first) = group.rows[..position].iter().find(overlaps) {
+            diagnostics.push(
+                Diagnostic::new(
+                    format!("`{}` has two rows for the same kind", *row.variant),
+                    row.key_span(),
+                )
+                .related(first.key_span(), "the first row"),
+            );
+        }
+        lint_missing_kinds(group, row, diagnostics);
+    }
+}
+
+/// The kinds that no row of a variant serves, reported at its last row.
+fn lint_missing_kinds(group: &Group, row: &Row, diagnostics: &mut Vec<Diagnostic>) {
+    let siblings = || {
+        group
+            .rows
+            .iter()
+            .filter(|other| *other.variant == *row.variant)
+    };
+    if siblings().last() != Some(row) {
+        return;
+    }
+    for kind in group.arms.iter().filter_map(|arm| arm.kind) {
+        if siblings().any(|sibling| sibling.covers(Some(kind))) {
+            continue;
+        }
+        let variant = &*row.variant;
+        diagnostics.push(
+            Diagnostic::new(
+                format!("`{variant}` has no row for {kind} tensors"),
+                row.key_span(),
+            )
+            .help(format!(
+                "add `{variant}.{kind} = …`; if the backend has no such method: \
+                     `{{ sig = '…', unsupported = 'why' }}`"
+            )),
+        );
+    }
+}
+
+/// The rows of one variant stand side by side, and only where they differ.
+fn lint_siblings(group: &Group, diagnostics: &mut Vec<Diagnostic>) {
+    for (position, row) in group.rows.iter().enumerate() {
+        let is_sibling = |other: &&Row| *other.variant == *row.variant;
+        let Some(first) = group.rows[..position].iter().rfind(is_sibling) else {
+            continue;
+        };
+        if group.rows[position - 1].variant.value != *row.variant {
+            diagnostics.push(
+                Diagnostic::new(
+                    format!("the rows of `{}` are apart", *row.variant),
+                    row.key_span(),
+                )
+                .related(first.key_span(), "move it next to this one"),
+            );
+        }
+        if let (Some(a), Some(b)) = (&first.body, &row.body)
+            && same_body(a, b)
+        {
+            diagnostics.push(
+                Diagnostic::new(
+                    format!("two rows of `{}` say the same", *row.variant),
+                    row.key_span(),
+                )
+                .related(first.key_span(), "merge it with this one")
+                .help("use `.num` for float and int, or no suffix for every kind"),
+            );
+        }
+    }
+}
+
+fn same_body(a: &Body, b: &Body) -> bool {
+    a.handling == b.handling && a.signature.text() == b.signature.text()
+}
+
+impl Signature {
+    /// The signature without positions.
+    fn text(&self) -> String {
+        let name = |name: &Option<Spanned<String>>| name.as_ref().map(|name| name.value.clone());
+        let args: Vec<_> = self.args.iter().map(arg_text).collect();
+        let unused: Vec<_> = self.unused.iter().map(|field| &field.value).collect();
+        let outputs: Vec<_> = self.outputs.iter().map(field_text).collect();
+        let (ir_struct, method) = (name(&self.ir_struct), name(&self.method));
+        format!("{ir_struct:?} {method:?} {args:?} {unused:?} {outputs:?}")
+    }
+}
+
+fn arg_text(arg: &Arg) -> String {
+    match arg {
+        Arg::Tensor(field) => field_text(field),
+        Arg::Plain(name, convert) => format!("{} {convert:?}", name.value),
+        Arg::Declared(name, fact) => format!("{}.{fact:?}", name.value),
+        Arg::Device => "device".into(),
+        Arg::Context(_) => "context".into(),
+        Arg::Whole(_) => "self".into(),
+    }
+}
+
+fn field_text(field: &Field) -> String {
+    format!("{}: {:?} {:?}", *field.name, field.kind.value, field.arity)
+}
+
+/// The notation of one row fits its group and its handling.
+fn lint_row(group: &Group, row: &Row, body: &Body, diagnostics: &mut Vec<Diagnostic>) {
+    let signature = &body.signature;
+    let is_custom = matches!(body.handling, Handling::Custom(_));
+    if signature.method.is_none() && body.handling == Handling::Call {
+        diagnostics.push(
+            Diagnostic::new("the row calls no method", row.key_span())
+                .help("write the backend's method before `(`, or say `custom` or `unsupported`"),
+        );
+    }
+    if signature.ir_struct.is_none()
+        && let Some(field) = signature.fields().next()
+    {
+        diagnostics.push(
+            Diagnostic::new("the row names fields but no IR struct", field.span.clone())
+                .help("begin the row with the struct the variant carries: `NameOpIr: method(…)`"),
+        );
+    }
+    for arg in &signature.args {
+        match arg {
+            Arg::Context(span) | Arg::Whole(span) if !is_custom => diagnostics.push(
+                Diagnostic::new("only a custom row takes this argument", span.clone())
+                    .help("a backend's method takes tensors, fields and `device`"),
+            ),
+            _ => {}
+        }
+    }
+    lint_kinds(group, signature, diagnostics);
+    lint_fields(signature, diagnostics);
+}
+
+/// `T` needs a kind to stand for.
+fn lint_kinds(group: &Group, signature: &Signature, diagnostics: &mut Vec<Diagnostic>) {
+    if group.arms.iter().any(|arm| arm.kind.is_some()) {
+        return;
+    }
+    for field in signature.inputs().chain(&signature.outputs) {
+        if field.kind.value == KindRef::Arm {
+            diagnostics.push(
+                Diagnostic::new("`T` in a group with one arm", field.kind.span.clone())
+                    .help("write the kind: `float`, `int` or `bool`"),
+            );
+        }
+    }
+}
+
+/// Every field is named once, and `out.shape`, `out.dtype` are taken of an output.
+fn lint_fields(signature: &Signature, diagnostics: &mut Vec<Diagnostic>) {
+    let mut seen: HashMap<&str, &Spanned<String>> = HashMap::new();
+    for field in signature.fields() {
+        if let Some(first) = seen.insert(field, field) {
+            diagnostics.push(
+                Diagnostic::new(
+                    format!("field `{}` is named twice", **field),
+                    field.span.clone(),
+                )
+                .related(first.span.clone(), "first here"),
+            );
+        }
+        if signature.takes_whole() {
+            diagnostics.push(
+                Diagnostic::new("`self` is the whole IR struct", field.span.clone())
+                    .help("name either `self` or the fields, not both"),
+            );
+        }
+    }
+    let outputs = || signature.outputs.iter().map(|output| output.name.as_str());
+    for arg in &signature.args {
+        if let Arg::Declared(name, _) = arg
+            && !outputs().any(|output| output == name.as_str())
+        {
+            let mut diagnostic = Diagnostic::new(
+                format!("`{}` is no output of the row", **name),
+                name.span.clone(),
+            );
+            if let Some(near) = nearest(name, outputs()) {
+                diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
+            }
+            diagnostics.push(diagnostic);
+        }
+    }
+}
+
+/// Each operation has a function of its own name.
+fn lint_functions(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
+    let mut seen: HashMap<String, &Row> = HashMap::new();
+    for operation in table.operations() {
+        let function = operation.function();
+        match seen.get(&function) {
+            // Two rows for one variant are reported as such.
+            Some(first) if *first.variant != *operation.row.variant => diagnostics.push(
+                Diagnostic::new(
+                    format!("the function of this row is called `{function}`, like another's"),
+                    operation.row.key_span(),
+                )
+                .related(first.key_span(), "the other row"),
+            ),
+            Some(_) => {}
+            None => {
+                seen.insert(function, operation.row);
+            }
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! The table as data: groups of rows, each a call with its arguments and outputs.
+
+use std::fmt;
+use std::ops::{Deref, Range};
+
+use heck::{ToShoutySnakeCase, ToSnakeCase};
+
+/// A value and the bytes of the table it was read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spanned<T> {
+    /// What was read.
+    pub value: T,
+    /// Where it stands.
+    pub span: Range<usize>,
+}
+
+impl<T> Spanned<T> {
+    pub(crate) fn new(value: T, span: Range<usize>) -> Self {
+        Self { value, span }
+    }
+}
+
+impl<T> Deref for Spanned<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// The kind of a tensor: which of the backend's primitives it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// `FloatTensor`
+    Float,
+    /// `IntTensor`
+    Int,
+    /// `BoolTensor`
+    Bool,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Kind; 3] = [Kind::Float, Kind::Int, Kind::Bool];
+
+    /// The name the table uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Float => "float",
+            Kind::Int => "int",
+            Kind::Bool => "bool",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The kind of a tensor as a row writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KindRef {
+    /// `T`: the kind of the arm.
+    Arm,
+    /// A kind by name.
+    Fixed(Kind),
+}
+
+/// How many tensors a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arity {
+    /// `name: K`, a `TensorIr`
+    One,
+    /// `name: K?`, an `Option<TensorIr>`
+    Optional,
+    /// `name: K[]`, a `Vec<TensorIr>`
+    Many,
+}
+
+/// How a field of the IR becomes the argument of the backend's method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Convert {
+    /// `name`: copied.
+    Copy,
+    /// `&name`: borrowed.
+    Borrow,
+    /// `name.into()`: converted into the type of the parameter.
+    Into,
+    /// `name.elem()`: a scalar as an element of the parameter's type.
+    Elem,
+}
+
+/// What an output declares about itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputFact {
+    /// `out.shape`
+    Shape,
+    /// `out.dtype`
+    Dtype,
+}
+
+/// A tensor that a row reads or writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The field of the IR struct.
+    pub name: Spanned<String>,
+    /// The kind of tensor.
+    pub kind: Spanned<KindRef>,
+    /// How many tensors.
+    pub arity: Arity,
+}
+
+/// An output of a row.
+pub type Output = Field;
+
+/// An argument of the backend's method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arg {
+    /// `name: K`: a tensor read from the handles.
+    Tensor(Field),
+    /// `name`, `&name`, `name.into()`, `name.elem()`: a field that is no tensor.
+    Plain(Spanned<String>, Convert),
+    /// `out.shape`, `out.dtype`: what an output declares.
+    Declared(Spanned<String>, OutputFact),
+    /// `device`: the interpreter's device.
+    Device,
+    /// `context`: handles, device and handlers.
+    Context(Range<usize>),
+    /// `self`: the whole IR struct.
+    Whole(Range<usize>),
+}
+
+/// A row's call: `IrStruct: method(args; unused) -> outputs`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// The struct the IR variant carries; `None` for a variant without fields.
+    pub ir_struct: Option<Spanned<String>>,
+    /// The method as written in the row; `None` where nothing of the backend is called.
+    pub method: Option<Spanned<String>>,
+    /// The arguments, in the order of the method's parameters.
+    pub args: Vec<Arg>,
+    /// Fields of the IR struct that the backend does not ask for.
+    pub unused: Vec<Spanned<String>>,
+    /// The outputs, in the order the method returns them.
+    pub outputs: Vec<Output>,
+}
+
+impl Signature {
+    /// The tensors the row reads, in the order of the arguments.
+    pub fn inputs(&self) -> impl Iterator<Item = &Field> {
+        self.args.iter().filter_map(|arg| match arg {
+            Arg::Tensor(field) => Some(field),
+            _ => None,
+        })
+    }
+
+    /// The fields of the IR struct that the row names, each once, outputs last.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &Spanned<String>> {
+        let args = self.args.iter().filter_map(|arg| match arg {
+            Arg::Tensor(Field { name, .. }) | Arg::Plain(name, _) => Some(name),
+            _ => None,
+        });
+        args.chain(&self.unused)
+            .chain(self.outputs.iter().map(|output| &output.name))
+    }
+
+    /// Whether the row takes the IR struct whole instead of naming its fields.
+    pub(crate) fn takes_whole(&self) -> bool {
+        self.args.iter().any(|arg| matches!(arg, Arg::Whole(_)))
+    }
+}
+
+/// Who runs a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Handling {
+    /// The backend's method, called with the arguments of the row.
+    Call,
+    /// A function written by hand, for this reason.
+    Custom(String),
+    /// Nobody: the operation is an error, for this reason.
+    Unsupported(String),
+}
+
+/// What a row says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body {
+    /// The call.
+    pub signature: Signature,
+    /// Who runs it.
+    pub handling: Handling,
+}
+
+/// A row: one variant of an IR enum, for one or several kinds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The variant of the group's IR enum.
+    pub variant: Spanned<String>,
+    /// The kind suffix of the key (`num` in `Equal.num`), if any.
+    pub suffix: Option<Spanned<String>>,
+    /// The line of the table, counted from 1.
+    pub line: usize,
+    /// What the row says; `None` if it could not be read.
+    pub body: Option<Body>,
+}
+
+impl Row {
+    /// Where the row's key stands, suffix included.
+    pub(crate) fn key_span(&self) -> Range<usize> {
+        let end = self
+            .suffix
+            .as_ref()
+            .map_or(self.variant.span.end, |suffix| suffix.span.end);
+        self.variant.span.start..end
+    }
+
+    /// Whether the row speaks for the arm of this kind.
+    pub(crate) fn covers(&self, arm: Option<Kind>) -> bool {
+        match self.suffix.as_ref().map(|suffix| suffix.as_str()) {
+            None => true,
+            Some("num") => matches!(arm, Some(Kind::Float | Kind::Int)),
+            Some(kind) => arm.is_some_and(|arm| arm.name() == kind),
+        }
+    }
+}
+
+/// The variant of `OperationIr` that carries an arm's IR enum, such as `NumericFloat(_, op)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IrPattern {
+    /// The variant of `OperationIr`.
+    pub variant: Spanned<String>,
+    /// Its fields: `true` for the one that is the operation, `false` for one that is skipped.
+    pub fields: Vec<bool>,
+}
+
+/// One way in which `OperationIr` carries the group's operations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arm {
+    /// The kind the arm stands for; `None` where a group has one arm only.
+    pub kind: Option<Kind>,
+    /// The variant of `OperationIr`; `None` where the rows are its own variants.
+    pub pattern: Option<IrPattern>,
+}
+
+/// The rows of one IR enum.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The group's name: the enum's, without `OperationIr`, in snake case.
+    pub name: Spanned<String>,
+    /// The IR enum.
+    pub ir: Spanned<String>,
+    /// The arms, in the order of the kinds.
+    pub arms: Vec<Arm>,
+    /// How a method is spelled out from a row: `{kind}` and `{method}` are replaced.
+    pub call: Option<Spanned<String>>,
+    /// The rows, in the order of the text.
+    pub rows: Vec<Row>,
+}
+
+/// What a group is called whose rows are the variants of `OperationIr` itself.
+const OWN_VARIANTS: &str = "stream";
+
+impl Group {
+    /// The name a group must have, given its IR enum.
+    pub(crate) fn name_for(ir: &str) -> Option<String> {
+        match ir.strip_suffix("OperationIr")? {
+            "" => Some(OWN_VARIANTS.into()),
+            stem => Some(stem.to_snake_case()),
+        }
+    }
+
+    /// The operations of one arm, in the order of the rows.
+    pub fn operations<'t>(&'t self, arm: &'t Arm) -> impl Iterator<Item = Operation<'t>> {
+        let rows = self.rows.iter().filter(|row| row.covers(arm.kind));
+        rows.map(move |row| Operation {
+            group: self,
+            arm,
+            row,
+        })
+    }
+}
+
+/// The whole table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// The groups, in the order of the text.
+    pub groups: Vec<Group>,
+}
+
+impl Table {
+    /// Every operation: each row once for each arm it serves.
+    pub fn operations(&self) -> impl Iterator<Item = Operation<'_>> {
+        self.groups
+            .iter()
+            .flat_map(|group| group.arms.iter().flat_map(|arm| group.operations(arm)))
+    }
+}
+
+/// A row in one arm: what a match arm of the interpreter executes.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation<'t> {
+    /// The group.
+    pub group: &'t Group,
+    /// The arm.
+    pub arm: &'t Arm,
+    /// The row.
+    pub row: &'t Row,
+}
+
+impl Operation<'_> {
+    /// The operation's name in errors, docs and traces: `numeric.Powi.float`, `module.Conv2d`.
+    pub fn name(&self) -> String {
+        let (group, variant) = (&*self.group.name, &*self.row.variant);
+        match self.arm.kind {
+            Some(kind) => format!("{group}.{variant}.{kind}"),
+            None => format!("{group}.{variant}"),
+        }
+    }
+
+    /// The name of the function that executes it: `numeric_float_powi`, `module_conv2d`.
+    pub fn function(&self) -> String {
+        let (group, variant) = (&*self.group.name, self.row.variant.to_snake_case());
+        match self.arm.kind {
+            Some(kind) => format!("{group}_{kind}_{variant}"),
+            None => format!("{group}_{variant}"),
+        }
+    }
+
+    /// The name of the static with its facts: `NUMERIC_FLOAT_POWI`.
+    pub(crate) fn constant(&self) -> String {
+        self.function().to_shouty_snake_case()
+    }
+
+    /// The backend's method, spelled out: `float_powi`. `None` where none is called.
+    pub fn method(&self) -> Option<String> {
+        let method = self.row.body.as_ref()?.signature.method.as_ref()?;
+        Some(match (&self.group.call, self.arm.kind) {
+            (Some(call), Some(kind)) => call
+                .replace("{kind}", kind.name())
+                .replace("{method}", method),
+            _ => method.value.clone(),
+        })
+    }
+
+    /// The kind that a row's notation means in this arm; `None` for a `T` without a kind, which
+    /// [parsing](crate::parse) reports.
+    pub fn kind(&self, kind: KindRef) -> Option<Kind> {
+        match kind {
+            KindRef::Arm => self.arm.kind,
+            KindRef::Fixed(kind) => Some(kind),
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! The language of a row, `IrStruct: method(args; unused) -> outputs`, and of an arm,
+//! `Variant(_, op)`.
+
+use std::ops::Range;
+
+use crate::diagnostic::{Diagnostic, expected};
+use crate::model::{
+    Arg, Arity, Convert, Field, IrPattern, Kind, KindRef, OutputFact, Signature, Spanned,
+};
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// Read a row's signature; `offset` is where `text` begins in the table.
+pub(crate) fn parse_signature(text: &str, offset: usize) -> Result<Signature> {
+    let mut parser = Parser::new(text, offset);
+    let signature = parser.signature()?;
+    parser.end()?;
+    Ok(signature)
+}
+
+/// Read an arm's pattern; `offset` is where `text` begins in the table.
+pub(crate) fn parse_pattern(text: &str, offset: usize) -> Result<IrPattern> {
+    let mut parser = Parser::new(text, offset);
+    let pattern = parser.pattern()?;
+    parser.end()?;
+    Ok(pattern)
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    offset: usize,
+    position: usize,
+}
+
+impl<'t> Parser<'t> {
+    fn new(text: &'t str, offset: usize) -> Self {
+        Self {
+            text,
+            offset,
+            position: 0,
+        }
+    }
+
+    /// `[IrStruct ':'] [method] '(' [arg {',' arg}] [';' name {',' name}] ')' '->' outputs`
+    fn signature(&mut self) -> Result<Signature> {
+        let mut name = self.identifier();
+        let mut ir_struct = None;
+        if name.is_some() && self.eat(":") {
+            ir_struct = name;
+            name = self.identifier();
+        }
+        self.expect("(")?;
+        let mut args = Vec::new();
+        let mut unused = Vec::new();
+        let closed = |parser: &mut Self| parser.eat(")");
+        if !closed(self) {
+            if !self.eat(";") {
+                args.push(self.arg()?);
+                while self.eat(",") {
+                    args.push(self.arg()?);
+                }
+                if self.eat(";") {
+                    unused = self.names()?;
+                }
+            } else {
+                unused = self.names()?;
+            }
+            self.expect_one(&[")", ","])?;
+        }
+        self.expect("->")?;
+        Ok(Signature {
+            ir_struct,
+            method: name,
+            args,
+            unused,
+            outputs: self.outputs()?,
+        })
+    }
+
+    /// `name {',' name}`
+    fn names(&mut self) -> Result<Vec<Spanned<String>>> {
+        let mut names = vec![self.name("a field of the IR struct")?];
+        while self.eat(",") {
+            names.push(self.name("a field of the IR struct")?);
+        }
+        Ok(names)
+    }
+
+    /// `name ':' kind ['?' | '[]'] | ['&'] name ['.into()' | '.elem()'] | name '.shape' | …`
+    fn arg(&mut self) -> Result<Arg> {
+        if self.eat("&") {
+            let name = self.name("a field of the IR struct")?;
+            return Ok(Arg::Plain(name, Convert::Borrow));
+        }
+        let name = self.name("an argument")?;
+        if self.eat(":") {
+            return Ok(Arg::Tensor(self.field(name)?));
+        }
+        if self.eat(".") {
+            return self.suffixed(name);
+        }
+        Ok(match name.as_str() {
+            "device" => Arg::Device,
+            "context" => Arg::Context(name.span),
+            "self" => Arg::Whole(name.span),
+            _ => Arg::Plain(name, Convert::Copy),
+        })
+    }
+
+    /// What follows the dot of `out.shape`, `out.dtype`, `name.into()`, `name.elem()`.
+    fn suffixed(&mut self, name: Spanned<String>) -> Result<Arg> {
+        let suffix = self.name("what to take of the field")?;
+        let convert = match suffix.as_str() {
+            "shape" => return Ok(Arg::Declared(name, OutputFact::Shape)),
+            "dtype" => return Ok(Arg::Declared(name, OutputFact::Dtype)),
+            "into" => Convert::Into,
+            "elem" => Convert::Elem,
+            unknown => {
+                let known = ["shape", "dtype", "into()", "elem()"];
+                let help = expected(unknown, &known);
+                let message = format!("unknown suffix `.{unknown}`");
+                return Err(Diagnostic::new(message, suffix.span).help(help));
+            }
+        };
+        self.expect("(")?;
+        self.expect(")")?;
+        Ok(Arg::Plain(name, convert))
+    }
+
+    /// `kind ['?' | '[]']`, after `name ':'`
+    fn field(&mut self, name: Spanned<String>) -> Result<Field> {
+        let kind = self.name("a tensor kind")?;
+        let value = match Kind::from_name(&kind) {
+            Some(kind) => KindRef::Fixed(kind),
+            None if kind.as_str() == "T" => KindRef::Arm,
+            None => {
+                let known = ["float", "int", "bool", "T"];
+                return Err(Diagnostic::new(
+                    format!("unknown tensor kind `{}`", *kind),
+                    kind.span.clone(),
+                )
+                .help(expected(&kind, &known)));
+            }
+        };
+        let arity = if self.eat("?") {
+            Arity::Optional
+        } else if self.eat("[") {
+            self.expect("]")?;
+            Arity::Many
+        } else {
+            Arity::One
+        };
+        Ok(Field {
+            name,
+            kind: Spanned::new(value, kind.span),
+            arity,
+        })
+    }
+
+    /// `'(' ')' | output {',' output}`
+    fn outputs(&mut self) -> Result<Vec<Field>> {
+        if self.eat("(") {
+            self.expect(")")?;
+            return Ok(Vec::new());
+        }
+        let mut outputs = vec![self.output()?];
+        while self.eat(",") {
+            outputs.push(self.output()?);
+        }
+        Ok(outputs)
+    }
+
+    /// `name ':' kind ['?']`
+    fn output(&mut self) -> Result<Field> {
+        let name = self.name("an output")?;
+        self.expect(":")?;
+        let start = self.here();
+        let field = self.field(name)?;
+        match field.arity {
+            Arity::Many => Err(Diagnostic::new(
+                "an output is one tensor, not a list",
+                start..self.here(),
+            )),
+            _ => Ok(field),
+        }
+    }
+
+    /// `Variant '(' ('_' | 'op') {',' ('_' | 'op')} ')'`
+    fn pattern(&mut self) -> Result<IrPattern> {
+        let variant = self.name("a variant of `OperationIr`")?;
+        let start = self.here();
+        self.expect("(")?;
+        let mut fields = Vec::new();
+        loop {
+            let field = self.name("`op` or `_`")?;
+            match field.as_str() {
+                "op" => fields.push(true),
+                "_" => fields.push(false),
+                other => {
+                    return Err(
+                        Diagnostic::new(format!("unknown field `{other}`"), field.span)
+                            .help("write `op` for the operation and `_` for any other field"),
+                    );
+                }
+            }
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect_one(&[")", ","])?;
+        match fields.iter().filter(|is_op| **is_op).count() {
+            1 => Ok(IrPattern { variant, fields }),
+            count => Err(Diagnostic::new(
+                format!("{count} fields are called `op`"),
+                start..self.here(),
+            )
+            .help("write `op` for the one field that is the operation")),
+        }
+    }
+
+    fn here(&self) -> usize {
+        self.offset + self.position
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.position..]
+    }
+
+    fn skip_blanks(&mut self) {
+        self.position = self.text.len() - self.rest().trim_start().len();
+    }
+
+    fn eat(&mut self, symbol: &str) -> bool {
+        self.skip_blanks();
+        let found = self.rest().starts_with(symbol);
+        if found {
+            self.position += symbol.len();
+        }
+        found
+    }
+
+    fn expect(&mut self, symbol: &str) -> Result<()> {
+        self.expect_one(&[symbol])
+    }
+
+    /// Eat the first of `symbols`; the others are what could have gone on instead.
+    fn expect_one(&mut self, symbols: &[&str]) -> Result<()> {
+        if self.eat(symbols[0]) {
+            return Ok(());
+        }
+        let quoted: Vec<_> = symbols.iter().map(|symbol| format!("`{symbol}`")).collect();
+        Err(self.unexpected(&quoted.join(" or ")))
+    }
+
+    fn identifier(&mut self) -> Option<Spanned<String>> {
+        self.skip_blanks();
+        let rest = self.rest();
+        let length = rest
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .unwrap_or(rest.len());
+        if length == 0 || rest.starts_with(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
+        let start = self.here();
+        self.position += length;
+        Some(Spanned::new(rest[..length].into(), start..start + length))
+    }
+
+    fn name(&mut self, what: &str) -> Result<Spanned<String>> {
+        self.identifier().ok_or_else(|| self.unexpected(what))
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.skip_blanks();
+        match self.rest().is_empty() {
+            true => Ok(()),
+            false => Err(self.unexpected("the end of the row")),
+        }
+    }
+
+    /// The error of finding anything but `wanted` here.
+    fn unexpected(&mut self, wanted: &str) -> Diagnostic {
+        self.skip_blanks();
+        let here = self.here();
+        match self.rest().chars().next() {
+            Some(found) => {
+                let span: Range<usize> = here..here + found.len_utf8();
+                Diagnostic::new(format!("expected {wanted}, found `{found}`"), span)
+            }
+            // The closing quote stands right after the text.
+            None => Diagnostic::new(
+                format!("expected {wanted}, but the row ends here"),
+                here..here + 1,
+            ),
+        }
+    }
+}

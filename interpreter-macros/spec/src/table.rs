@@ -1,0 +1,291 @@
+//! From TOML to the model: groups, keys, rows.
+
+use std::ops::Range;
+
+use toml::Spanned as TomlSpanned;
+use toml::de::{DeString, DeTable, DeValue};
+
+use crate::diagnostic::{Diagnostic, expected};
+use crate::model::{Arm, Body, Group, Handling, Kind, Row, Spanned, Table};
+use crate::signature::{parse_pattern, parse_signature};
+
+const GROUP_KEYS: [&str; 5] = ["ir", "arm", "arms", "call", "ops"];
+const ROW_KEYS: [&str; 3] = ["sig", "custom", "unsupported"];
+const SUFFIXES: [&str; 4] = ["float", "int", "bool", "num"];
+
+/// A key with its value, in the order of the text.
+type Entry<'t, 's> = (&'t TomlSpanned<DeString<'s>>, &'t TomlSpanned<DeValue<'s>>);
+
+/// Read the table; what cannot be read goes to `diagnostics`.
+pub(crate) fn parse(source: &str, diagnostics: &mut Vec<Diagnostic>) -> Table {
+    let (document, errors) = DeTable::parse_recoverable(source);
+    diagnostics.extend(errors.iter().map(|error| {
+        let span = error.span().unwrap_or(0..0);
+        Diagnostic::new(format!("this is not TOML: {}", error.message()), span)
+    }));
+    let mut reader = Reader {
+        source,
+        diagnostics,
+    };
+    let groups = sorted(document.get_ref())
+        .into_iter()
+        .filter_map(|(name, value)| reader.group(name, value))
+        .collect();
+    Table { groups }
+}
+
+/// The entries of a TOML table in the order of the text.
+fn sorted<'t, 's>(table: &'t DeTable<'s>) -> Vec<Entry<'t, 's>> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
+struct Reader<'s, 'd> {
+    source: &'s str,
+    diagnostics: &'d mut Vec<Diagnostic>,
+}
+
+impl Reader<'_, '_> {
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn report_unknown_key(&mut self, what: &str, key: &TomlSpanned<DeString<'_>>, known: &[&str]) {
+        let name = key.get_ref();
+        self.report(
+            Diagnostic::new(format!("unknown {what} `{name}`"), key.span())
+                .help(expected(name, known)),
+        );
+    }
+
+    fn group(
+        &mut self,
+        name: &TomlSpanned<DeString<'_>>,
+        value: &TomlSpanned<DeValue<'_>>,
+    ) -> Option<Group> {
+        let Some(keys) = value.get_ref().as_table() else {
+            self.report(
+                Diagnostic::new(format!("unknown key `{}`", name.get_ref()), name.span())
+                    .help("the table holds groups: `[group]`, then `[group.ops]` with its rows"),
+            );
+            return None;
+        };
+        let mut group = Group {
+            name: Spanned::new(name.get_ref().to_string(), name.span()),
+            ir: Spanned::new(String::new(), name.span()),
+            arms: Vec::new(),
+            call: None,
+            rows: Vec::new(),
+        };
+        let mut arms_key = None;
+        for (key, value) in sorted(keys) {
+            match key.get_ref().as_ref() {
+                "ir" => group.ir = self.text("ir", value)?,
+                "call" => group.call = Some(self.text("call", value)?),
+                "arm" | "arms" => {
+                    if let Some(first) = arms_key.replace(key.span()) {
+                        self.report(
+                            Diagnostic::new("a group has either `arm` or `arms`", key.span())
+                                .related(first, "first given here"),
+                        );
+                        return None;
+                    }
+                    group.arms = self.arms(value)?;
+                }
+                "ops" => group.rows = self.rows(value),
+                _ => self.report_unknown_key("key of a group", key, &GROUP_KEYS),
+            }
+        }
+        if group.ir.is_empty() {
+            let message = format!("group `{}` does not say its IR enum", *group.name);
+            self.report(
+                Diagnostic::new(message, name.span())
+                    .help("add `ir = 'NameOperationIr'`, the enum of burn-ir the rows belong to"),
+            );
+            return None;
+        }
+        if group.arms.is_empty() {
+            group.arms.push(Arm {
+                kind: None,
+                pattern: None,
+            });
+        }
+        Some(group)
+    }
+
+    /// `'Variant(op)'` or `{ float = 'Variant(op)', … }`
+    fn arms(&mut self, value: &TomlSpanned<DeValue<'_>>) -> Option<Vec<Arm>> {
+        let Some(kinds) = value.get_ref().as_table() else {
+            let pattern = self.text("arm", value)?;
+            return Some(vec![self.arm(None, &pattern)?]);
+        };
+        let mut arms = Vec::new();
+        for (key, value) in sorted(kinds) {
+            let Some(kind) = Kind::from_name(key.get_ref()) else {
+                self.report_unknown_key("kind", key, &SUFFIXES[..3]);
+                continue;
+            };
+            let pattern = self.text("arm", value)?;
+            arms.push(self.arm(Some(kind), &pattern)?);
+        }
+        arms.sort_by_key(|arm| arm.kind);
+        Some(arms)
+    }
+
+    fn arm(&mut self, kind: Option<Kind>, pattern: &Spanned<String>) -> Option<Arm> {
+        match parse_pattern(pattern, pattern.span.start) {
+            Ok(pattern) => Some(Arm {
+                kind,
+                pattern: Some(pattern),
+            }),
+            Err(diagnostic) => {
+                self.report(diagnostic);
+                None
+            }
+        }
+    }
+
+    fn rows(&mut self, value: &TomlSpanned<DeValue<'_>>) -> Vec<Row> {
+        let Some(entries) = value.get_ref().as_table() else {
+            self.report(Diagnostic::new("`ops` is a table of rows", value.span()));
+            return Vec::new();
+        };
+        let mut rows = Vec::new();
+        for (variant, value) in sorted(entries) {
+            let per_kind = value
+                .get_ref()
+                .as_table()
+                .filter(|table| is_per_kind(table));
+            let Some(kinds) = per_kind else {
+                rows.push(self.row(variant, None, value));
+                continue;
+            };
+            for (suffix, value) in sorted(kinds) {
+                if SUFFIXES.contains(&suffix.get_ref().as_ref()) {
+                    rows.push(self.row(variant, Some(suffix), value));
+                } else {
+                    self.report_unknown_key("kind", suffix, &SUFFIXES);
+                }
+            }
+        }
+        rows.sort_by_key(|row| row.key_span().end);
+        rows
+    }
+
+    fn row(
+        &mut self,
+        variant: &TomlSpanned<DeString<'_>>,
+        suffix: Option<&TomlSpanned<DeString<'_>>>,
+        value: &TomlSpanned<DeValue<'_>>,
+    ) -> Row {
+        let key = suffix.unwrap_or(variant);
+        let line = 1 + self.source[..key.span().start].matches('\n').count();
+        Row {
+            variant: Spanned::new(variant.get_ref().to_string(), variant.span()),
+            suffix: suffix.map(|key| Spanned::new(key.get_ref().to_string(), key.span())),
+            line,
+            body: self.body(key.span(), value),
+        }
+    }
+
+    /// `'signature'` or `{ sig = 'signature', custom | unsupported = 'why' }`
+    fn body(&mut self, key: Range<usize>, value: &TomlSpanned<DeValue<'_>>) -> Option<Body> {
+        let Some(attributes) = value.get_ref().as_table() else {
+            let signature = self.text("a row", value)?;
+            return self.call(signature, Handling::Call);
+        };
+        let mut signature = None;
+        let mut handling: Option<(Range<usize>, Handling)> = None;
+        for (attribute, value) in sorted(attributes) {
+            let exception = match attribute.get_ref().as_ref() {
+                "sig" => {
+                    signature = Some(self.text("sig", value)?);
+                    continue;
+                }
+                "custom" => Handling::Custom as fn(String) -> Handling,
+                "unsupported" => Handling::Unsupported,
+                _ => {
+                    self.report_unknown_key("key of a row", attribute, &ROW_KEYS);
+                    return None;
+                }
+            };
+            let reason = self.text("a reason", value)?;
+            if reason.trim().is_empty() {
+                self.report(
+                    Diagnostic::new("an exception needs its reason", value.span())
+                        .help("say why the backend's method cannot simply be called"),
+                );
+            }
+            if let Some((first, _)) = &handling {
+                self.report(
+                    Diagnostic::new(
+                        "a row is either `custom` or `unsupported`",
+                        attribute.span(),
+                    )
+                    .related(first.clone(), "first given here"),
+                );
+                return None;
+            }
+            handling = Some((attribute.span(), exception(reason.value)));
+        }
+        let Some(signature) = signature else {
+            self.report(Diagnostic::new("the row has no signature", key).help(
+                "add `sig = 'IrStruct: method(arguments) -> outputs'`: it says which tensors \
+                     the operation reads and writes",
+            ));
+            return None;
+        };
+        let handling = handling.map_or(Handling::Call, |(_, handling)| handling);
+        self.call(signature, handling)
+    }
+
+    fn call(&mut self, text: Spanned<String>, handling: Handling) -> Option<Body> {
+        match parse_signature(&text, text.span.start) {
+            Ok(signature) => Some(Body {
+                signature,
+                handling,
+            }),
+            Err(diagnostic) => {
+                self.report(diagnostic);
+                None
+            }
+        }
+    }
+
+    /// The text of a literal string, with the span of what stands between the quotes.
+    ///
+    /// Only literal strings, because in them a position in the text is a position in the table.
+    fn text(&mut self, what: &str, value: &TomlSpanned<DeValue<'_>>) -> Option<Spanned<String>> {
+        let span = value.span();
+        let raw = &self.source[span.clone()];
+        match value.get_ref().as_str() {
+            Some(text) if raw.starts_with('\'') && !raw.starts_with("'''") => {
+                Some(Spanned::new(text.into(), span.start + 1..span.end - 1))
+            }
+            Some(_) => {
+                self.report(
+                    Diagnostic::new(format!("{what} is written in double quotes"), span)
+                        .help("write it in single quotes: '…'"),
+                );
+                None
+            }
+            None => {
+                self.report(
+                    Diagnostic::new(format!("{what} is a text"), span)
+                        .help("write it in single quotes: '…'"),
+                );
+                None
+            }
+        }
+    }
+}
+
+/// Whether a row's table tells kinds apart (`Equal.num = …`) instead of giving keys of a row.
+fn is_per_kind(table: &DeTable<'_>) -> bool {
+    !table.is_empty()
+        && table.iter().all(|(key, value)| {
+            let is_row_key = ROW_KEYS.contains(&key.get_ref().as_ref());
+            !is_row_key && (value.get_ref().as_str().is_some() || value.get_ref().is_table())
+        })
+}

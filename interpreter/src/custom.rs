@@ -1,0 +1,14 @@
+//! The bodies of the table's `custom` rows, under the mechanical name of their arm.
+//!
+//! A body takes the arguments its row lists and returns the row's outputs; reading the inputs,
+//! registering the outputs and answering faults is generated, as for any other row.
+
+mod distributed;
+mod irregular;
+mod pooling;
+mod stream;
+
+pub(crate) use distributed::*;
+pub(crate) use irregular::*;
+pub(crate) use pooling::*;
+pub(crate) use stream::*;

@@ -1,0 +1,319 @@
+//! What can go wrong with an operation, and how it is told.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use burn_backend::{DType, ExecutionError, Shape};
+use burn_ir::{TensorError, TensorId, TensorIr};
+
+use crate::info::{Kind, OpInfo, OpStatus};
+
+/// What went wrong.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The interpreter does not execute the operation; its [status](OpInfo::status) says why.
+    Unsupported,
+    /// A tensor was never registered, or its last use is over.
+    MissingTensor {
+        /// The tensor.
+        id: TensorId,
+    },
+    /// A tensor is read with the status of one that does not exist yet.
+    NotInitialized {
+        /// The tensor.
+        id: TensorId,
+    },
+    /// A tensor holds no data because the operation that writes it failed.
+    Errored {
+        /// The tensor.
+        id: TensorId,
+        /// Why it holds no data.
+        error: TensorError,
+    },
+    /// The IR gives a tensor a dtype that is not of the kind the operation asks for.
+    WrongKind {
+        /// The tensor.
+        id: TensorId,
+        /// The kind that is asked for.
+        expected: Kind,
+        /// The dtype the IR declares.
+        declared: DType,
+    },
+    /// A tensor's elements are not of the type the IR declares.
+    WrongDtype {
+        /// The tensor.
+        id: TensorId,
+        /// The dtype the IR declares.
+        declared: DType,
+        /// The dtype the tensor has.
+        actual: DType,
+    },
+    /// A tensor's shape is not the one the IR declares.
+    WrongShape {
+        /// The tensor.
+        id: TensorId,
+        /// The shape the IR declares.
+        declared: Shape,
+        /// The shape the tensor has.
+        actual: Shape,
+    },
+    /// The tensor is quantized, or meant to be.
+    Quantized {
+        /// The dtype.
+        dtype: DType,
+    },
+    /// The backend cannot do what the fields of the operation ask for.
+    Refused {
+        /// What it cannot do.
+        reason: String,
+    },
+    /// No handler is registered for a custom operation.
+    MissingHandler {
+        /// The id of the custom operation.
+        id: String,
+    },
+    /// The handler of a custom operation left out one of the declared outputs.
+    MissingOutput {
+        /// The output.
+        id: TensorId,
+    },
+    /// The handler of a custom operation claimed an output with an error of its own.
+    Handler {
+        /// The error.
+        error: TensorError,
+    },
+    /// The backend, or the handler of a custom operation, panicked.
+    Panicked {
+        /// The message of the panic.
+        message: String,
+    },
+}
+
+impl Fault {
+    /// What to do about it.
+    fn help(&self) -> &'static str {
+        match self {
+            Fault::Unsupported | Fault::Quantized { .. } => {
+                "use an operation that the interpreter executes"
+            }
+            Fault::MissingTensor { .. } => {
+                "register the tensor before its first use, and use it as `ReadWrite` only once, last"
+            }
+            Fault::NotInitialized { .. } => "give inputs the status `ReadOnly` or `ReadWrite`",
+            Fault::Errored { .. } => "mend the operation that failed first",
+            Fault::WrongKind { .. } | Fault::WrongDtype { .. } | Fault::WrongShape { .. } => {
+                "make the IR declare what the tensor is"
+            }
+            Fault::Refused { .. } | Fault::Panicked { .. } => {
+                "check the operation's fields against its tensors"
+            }
+            Fault::MissingHandler { .. } => {
+                "register a handler under this id with `CustomOpRegistry::register`"
+            }
+            Fault::MissingOutput { .. } | Fault::Handler { .. } => {
+                "make the handler register a tensor for every output the IR declares"
+            }
+        }
+    }
+
+    /// The error that a read of a tensor reports which this fault left without data.
+    pub(crate) fn into_execution_error(self) -> ExecutionError {
+        match self {
+            Fault::Errored { error, .. } | Fault::Handler { error } if error.depth() == 0 => {
+                error.cause().clone()
+            }
+            fault => ExecutionError::with_context(alloc::format!("{fault}")),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Unsupported => write!(f, "it is not supported"),
+            Fault::MissingTensor { id } => {
+                write!(f, "{id} was never registered, or its last use is over")
+            }
+            Fault::NotInitialized { id } => {
+                write!(f, "{id} is read with the status `NotInit`")
+            }
+            Fault::Errored { id, error } => write!(f, "{id} holds no data: {error}"),
+            Fault::WrongKind {
+                id,
+                expected,
+                declared,
+            } => write!(
+                f,
+                "{id} must be a {expected} tensor, but the IR declares {declared:?}"
+            ),
+            Fault::WrongDtype {
+                id,
+                declared,
+                actual,
+            } => write!(
+                f,
+                "the IR declares {id} as {declared:?}, but it is {actual:?}"
+            ),
+            Fault::WrongShape {
+                id,
+                declared,
+                actual,
+            } => write!(
+                f,
+                "the IR declares {id} with shape {declared}, but it has {actual}"
+            ),
+            Fault::Quantized { dtype } => {
+                write!(f, "quantized tensors are not interpreted: {dtype:?}")
+            }
+            Fault::Refused { reason } => f.write_str(reason),
+            Fault::MissingHandler { id } => {
+                write!(
+                    f,
+                    "no handler is registered for the custom operation `{id}`"
+                )
+            }
+            Fault::MissingOutput { id } => write!(f, "the handler left out the output {id}"),
+            Fault::Handler { error } => write!(f, "the handler reports: {error}"),
+            Fault::Panicked { message } => write!(f, "the backend panicked: {message}"),
+        }
+    }
+}
+
+impl core::error::Error for Fault {}
+
+/// An operation that produced none of its outputs.
+///
+/// The outputs hold the error in place of data: operations that read them are skipped and pass it
+/// on, and reading one of them returns it. All other tensors are as they were, except that inputs
+/// with the status `ReadWrite` are released.
+#[derive(Clone)]
+pub struct OpError(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    op: &'static OpInfo,
+    custom_op: Option<String>,
+    fault: Fault,
+    inputs: Vec<TensorIr>,
+    outputs: Vec<TensorIr>,
+}
+
+impl OpError {
+    pub(crate) fn new(op: &burn_ir::OperationIr, fault: Fault) -> Self {
+        let custom_op = match op {
+            burn_ir::OperationIr::Custom(custom) => Some(custom.id.clone()),
+            _ => None,
+        };
+        Self(Box::new(Inner {
+            op: crate::op_info(op),
+            custom_op,
+            fault,
+            inputs: op.inputs().cloned().collect(),
+            outputs: op.outputs().cloned().collect(),
+        }))
+    }
+
+    /// The operation.
+    pub fn op(&self) -> &'static OpInfo {
+        self.0.op
+    }
+
+    /// The id of the custom operation, if it is one.
+    pub fn custom_op(&self) -> Option<&str> {
+        self.0.custom_op.as_deref()
+    }
+
+    /// What went wrong.
+    pub fn fault(&self) -> &Fault {
+        &self.0.fault
+    }
+
+    /// The tensors it reads, as the IR declares them.
+    pub fn inputs(&self) -> &[TensorIr] {
+        &self.0.inputs
+    }
+
+    /// The tensors it should have written, as the IR declares them.
+    pub fn outputs(&self) -> &[TensorIr] {
+        &self.0.outputs
+    }
+
+    /// The error its outputs carry in place of data.
+    pub(crate) fn tensor_error(&self) -> TensorError {
+        match self.fault() {
+            Fault::Errored { error, .. } => error.propagated(),
+            Fault::Handler { error } => error.clone(),
+            _ => TensorError::new(ExecutionError::with_context(alloc::format!("{self}"))),
+        }
+    }
+}
+
+/// How many tensors of a list an error names.
+const SHOWN: usize = 8;
+
+fn write_tensors(f: &mut fmt::Formatter<'_>, verb: &str, tensors: &[TensorIr]) -> fmt::Result {
+    if tensors.is_empty() {
+        return Ok(());
+    }
+    write!(f, "\n  it {verb}")?;
+    for (position, tensor) in tensors.iter().take(SHOWN).enumerate() {
+        let comma = if position == 0 { "" } else { "," };
+        write!(
+            f,
+            "{comma} {} {:?} {}",
+            tensor.id, tensor.dtype, tensor.shape
+        )?;
+    }
+    match tensors.len().saturating_sub(SHOWN) {
+        0 => Ok(()),
+        more => write!(f, " and {more} more"),
+    }
+}
+
+impl fmt::Display for OpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner {
+            op,
+            custom_op,
+            fault,
+            inputs,
+            outputs,
+        } = &*self.0;
+        let verb = match fault {
+            Fault::Errored { .. } => "was skipped",
+            _ => "failed",
+        };
+        write!(f, "operation `{}`", op.name)?;
+        if let Some(id) = custom_op {
+            write!(f, " (`{id}`)")?;
+        }
+        write!(f, " {verb}: {fault}")?;
+        if let (Fault::Unsupported, OpStatus::Unsupported { reason }) = (fault, op.status) {
+            write!(f, ": {reason}")?;
+        }
+        write_tensors(f, "reads", inputs)?;
+        write_tensors(f, "writes", outputs)?;
+        write!(f, "\n  help: {}", fault.help())
+    }
+}
+
+impl fmt::Debug for OpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpError")
+            .field("op", &self.0.op.name)
+            .field("custom_op", &self.0.custom_op)
+            .field("fault", &self.0.fault)
+            .field("inputs", &self.0.inputs)
+            .field("outputs", &self.0.outputs)
+            .finish()
+    }
+}
+
+impl core::error::Error for OpError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        Some(self.fault())
+    }
+}

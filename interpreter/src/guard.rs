@@ -1,0 +1,32 @@
+//! The second line of defence: a panic of the backend becomes a [`Fault`].
+//!
+//! Without `std`, and where the program is built with `panic = "abort"`, a panic cannot be caught:
+//! there only the faults that are found before the backend is called are answered.
+
+use crate::context::Outcome;
+
+/// Do `work`, and answer its panic as [`Fault::Panicked`](crate::Fault::Panicked).
+///
+/// Whatever `work` changes must be whole at every point where it can panic. A map of handles is:
+/// each of its changes is one insertion or one removal.
+#[cfg(feature = "std")]
+pub(crate) fn guard<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        let message = if let Some(message) = payload.downcast_ref::<&str>() {
+            (*message).into()
+        } else if let Some(message) = payload.downcast_ref::<alloc::string::String>() {
+            message.clone()
+        } else {
+            "without a message".into()
+        };
+        Err(alloc::boxed::Box::new(crate::Fault::Panicked { message }))
+    })
+}
+
+/// Do `work`.
+#[cfg(not(feature = "std"))]
+pub(crate) fn guard<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+    work()
+}

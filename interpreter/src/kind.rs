@@ -1,0 +1,116 @@
+//! The kinds of tensors as types, so that reading and writing a handle is written once.
+
+use alloc::boxed::Box;
+
+use burn_backend::{
+    DType, TensorMetadata,
+    tensor::{BoolTensor, FloatTensor, IntTensor},
+};
+use burn_ir::{BackendIr, TensorHandle};
+
+use crate::context::Outcome;
+use crate::error::Fault;
+use crate::info::Kind;
+
+/// A kind of tensor and the backend's primitive for it.
+pub(crate) trait TensorKind<B: BackendIr> {
+    /// The kind as a value.
+    const KIND: Kind;
+    /// The backend's primitive.
+    type Primitive: TensorMetadata;
+
+    /// Whether tensors of this kind have elements of type `dtype`.
+    fn has(dtype: DType) -> bool;
+    fn from_handle(handle: TensorHandle<B::Handle>) -> Self::Primitive;
+    fn into_handle(tensor: Self::Primitive) -> B::Handle;
+    /// `tensor` with elements of type `dtype`; `None` where the backend cannot convert the kind.
+    fn cast(tensor: Self::Primitive, dtype: DType) -> Option<Self::Primitive>;
+}
+
+pub(crate) struct Float;
+pub(crate) struct Int;
+pub(crate) struct Bool;
+
+impl<B: BackendIr> TensorKind<B> for Float {
+    const KIND: Kind = Kind::Float;
+    type Primitive = FloatTensor<B>;
+
+    fn has(dtype: DType) -> bool {
+        dtype.is_float()
+    }
+
+    fn from_handle(handle: TensorHandle<B::Handle>) -> Self::Primitive {
+        B::float_tensor(handle)
+    }
+
+    fn into_handle(tensor: Self::Primitive) -> B::Handle {
+        B::float_tensor_handle(tensor)
+    }
+
+    fn cast(tensor: Self::Primitive, dtype: DType) -> Option<Self::Primitive> {
+        Some(B::float_cast(tensor, dtype.into()))
+    }
+}
+
+impl<B: BackendIr> TensorKind<B> for Int {
+    const KIND: Kind = Kind::Int;
+    type Primitive = IntTensor<B>;
+
+    fn has(dtype: DType) -> bool {
+        dtype.is_int() || dtype.is_uint()
+    }
+
+    fn from_handle(handle: TensorHandle<B::Handle>) -> Self::Primitive {
+        B::int_tensor(handle)
+    }
+
+    fn into_handle(tensor: Self::Primitive) -> B::Handle {
+        B::int_tensor_handle(tensor)
+    }
+
+    fn cast(tensor: Self::Primitive, dtype: DType) -> Option<Self::Primitive> {
+        Some(B::int_cast(tensor, dtype.into()))
+    }
+}
+
+impl<B: BackendIr> TensorKind<B> for Bool {
+    const KIND: Kind = Kind::Bool;
+    type Primitive = BoolTensor<B>;
+
+    fn has(dtype: DType) -> bool {
+        dtype.is_bool()
+    }
+
+    fn from_handle(handle: TensorHandle<B::Handle>) -> Self::Primitive {
+        B::bool_tensor(handle)
+    }
+
+    fn into_handle(tensor: Self::Primitive) -> B::Handle {
+        B::bool_tensor_handle(tensor)
+    }
+
+    fn cast(_tensor: Self::Primitive, _dtype: DType) -> Option<Self::Primitive> {
+        None
+    }
+}
+
+/// The kind of tensors with elements of type `dtype`.
+pub(crate) fn kind_of(dtype: DType) -> Outcome<Kind> {
+    match dtype {
+        DType::QFloat(_) => Err(Box::new(Fault::Quantized { dtype })),
+        DType::Bool(_) => Ok(Kind::Bool),
+        dtype if dtype.is_float() => Ok(Kind::Float),
+        _ => Ok(Kind::Int),
+    }
+}
+
+/// Whether a tensor with elements of type `actual` is what the IR means by `declared`.
+///
+/// `Flex32` is `F32` on backends that have no such type of their own.
+pub(crate) fn same_dtype(actual: DType, declared: DType) -> bool {
+    actual == declared
+        || matches!(
+            (actual, declared),
+            (DType::F32, DType::Flex32) | (DType::Flex32, DType::F32)
+        )
+}
