@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-use crate::model::{Group, Table};
+use crate::model::{Group, Operation, Table};
 
 /// The name to show for a table in the documentation of the generated code.
 const TABLE: &str = "op-spec.toml";
@@ -25,29 +25,48 @@ const TABLE: &str = "op-spec.toml";
 pub fn operations(table: &Table) -> TokenStream {
     let imports = imports(table);
     let entries = dispatch::entries(table);
-    let facts = info::facts(table);
-    let groups = table.groups.iter().map(group);
+    let list = info::list(table);
+    let groups = table.groups.iter().map(|group| {
+        let executors = executors(group);
+        let facts = facts(group);
+        quote!(#executors #facts)
+    });
     quote! {
         #imports
         #entries
-        #facts
+        #list
         #(#groups)*
     }
 }
 
-/// The functions, matches and facts of one group.
-pub fn group(group: &Group) -> TokenStream {
+/// The functions that execute a group's operations, and the matches that choose one.
+pub fn executors(group: &Group) -> TokenStream {
     let arms = group.arms.iter().map(|arm| {
-        let execute = dispatch::execute(group, arm);
-        let info = dispatch::info(group, arm);
-        let operations = group.operations(arm).map(|operation| {
-            let fact = info::fact(operation);
-            let function = function::function(operation);
-            quote!(#fact #function)
-        });
-        quote!(#execute #info #(#operations)*)
+        let dispatch = dispatch::execute(group, arm);
+        let functions = group.operations(arm).map(executor);
+        quote!(#dispatch #(#functions)*)
     });
     quote!(#(#arms)*)
+}
+
+/// The facts of a group's operations, and the matches that find them.
+pub fn facts(group: &Group) -> TokenStream {
+    let arms = group.arms.iter().map(|arm| {
+        let dispatch = dispatch::info(group, arm);
+        let facts = group.operations(arm).map(fact);
+        quote!(#dispatch #(#facts)*)
+    });
+    quote!(#(#arms)*)
+}
+
+/// The function that executes one operation. Empty where nothing executes it.
+pub fn executor(operation: Operation<'_>) -> TokenStream {
+    function::function(operation).unwrap_or_default()
+}
+
+/// The static with the facts of one operation.
+pub fn fact(operation: Operation<'_>) -> TokenStream {
+    info::fact(operation).unwrap_or_default()
 }
 
 /// What [`operations`] offers, without an operation behind it: it keeps the crate's names

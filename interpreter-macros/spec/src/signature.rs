@@ -174,12 +174,11 @@ impl<'t> Parser<'t> {
     fn output(&mut self) -> Result<Field> {
         let name = self.name("an output")?;
         self.expect(":")?;
-        let start = self.here();
         let field = self.field(name)?;
         match field.arity {
             Arity::Many => Err(Diagnostic::new(
                 "an output is one tensor, not a list",
-                start..self.here(),
+                field.kind.span.start..self.here(),
             )),
             _ => Ok(field),
         }

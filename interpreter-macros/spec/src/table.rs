@@ -21,7 +21,12 @@ pub(crate) fn parse(source: &str, diagnostics: &mut Vec<Diagnostic>) -> Table {
     let (document, errors) = DeTable::parse_recoverable(source);
     diagnostics.extend(errors.iter().map(|error| {
         let span = error.span().unwrap_or(0..0);
-        Diagnostic::new(format!("this is not TOML: {}", error.message()), span)
+        let first = earlier_key(source, &span);
+        let diagnostic = Diagnostic::new(format!("this is not TOML: {}", error.message()), span);
+        match first {
+            Some(first) => diagnostic.related(first, "first here"),
+            None => diagnostic,
+        }
     }));
     let mut reader = Reader {
         source,
@@ -32,6 +37,21 @@ pub(crate) fn parse(source: &str, diagnostics: &mut Vec<Diagnostic>) -> Table {
         .filter_map(|(name, value)| reader.group(name, value))
         .collect();
     Table { groups }
+}
+
+/// The earlier line that begins with the key at `span`, if that is what stands there.
+fn earlier_key(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
+    let key = source
+        .get(span.clone())
+        .filter(|key| !key.trim().is_empty())?;
+    let mut start = 0;
+    source[..span.start].split_inclusive('\n').find_map(|line| {
+        let line_start = start;
+        start += line.len();
+        let rest = line.strip_prefix(key)?;
+        let is_key = rest.starts_with([' ', '=', '.']);
+        is_key.then(|| line_start..line_start + key.len())
+    })
 }
 
 /// The entries of a TOML table in the order of the text.
@@ -179,13 +199,30 @@ impl Reader<'_, '_> {
         suffix: Option<&TomlSpanned<DeString<'_>>>,
         value: &TomlSpanned<DeValue<'_>>,
     ) -> Row {
-        let key = suffix.unwrap_or(variant);
-        let line = 1 + self.source[..key.span().start].matches('\n').count();
-        Row {
-            variant: Spanned::new(variant.get_ref().to_string(), variant.span()),
-            suffix: suffix.map(|key| Spanned::new(key.get_ref().to_string(), key.span())),
-            line,
-            body: self.body(key.span(), value),
+        let name = variant.get_ref();
+        let mut variant = Spanned::new(name.to_string(), variant.span());
+        let suffix = suffix.map(|key| Spanned::new(key.get_ref().to_string(), key.span()));
+        if let Some(suffix) = &suffix {
+            // TOML knows the first `Variant` of several dotted keys only.
+            variant.span = self.prefix(name, suffix.span.start);
+        }
+        let mut row = Row {
+            variant,
+            suffix,
+            line: 1 + self.source[..value.span().start].matches('\n').count(),
+            body: None,
+        };
+        row.body = self.body(row.key_span(), value);
+        row
+    }
+
+    /// Where `name.` stands right before `suffix`; nowhere (an empty span) if it does not.
+    fn prefix(&self, name: &str, suffix: usize) -> Range<usize> {
+        let before = self.source[..suffix].trim_end();
+        let before = before.strip_suffix('.').map_or("", str::trim_end);
+        match before.strip_suffix(name) {
+            Some(rest) => rest.len()..before.len(),
+            None => suffix..suffix,
         }
     }
 

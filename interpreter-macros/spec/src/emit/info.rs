@@ -7,7 +7,7 @@ use super::{TABLE, ident};
 use crate::model::{Arity, Field, Handling, Kind, Operation, Table};
 
 /// `OPERATIONS`, which lists the facts of every row.
-pub(super) fn facts(table: &Table) -> TokenStream {
+pub(super) fn list(table: &Table) -> TokenStream {
     let constants = table
         .operations()
         .map(|operation| ident(&operation.constant()));
