@@ -3,6 +3,11 @@
 //! A body takes the arguments its row lists and returns the row's outputs; reading the inputs,
 //! registering the outputs and answering faults is generated, as for any other row.
 
+#![allow(
+    unused_imports,
+    reason = "the generated code uses them, and there is none while the table has mistakes"
+)]
+
 mod distributed;
 mod irregular;
 mod pooling;

@@ -60,9 +60,16 @@ pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
+    let distance = |candidate: &str| {
+        let bare = candidate.trim_end_matches("()");
+        if name.starts_with(bare) || bare.starts_with(name) {
+            return 1;
+        }
+        strsim::damerau_levenshtein(name, bare)
+    };
     candidates
         .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .map(|candidate| (distance(candidate), candidate))
         .filter(|(distance, candidate)| *distance <= candidate.len().max(3) / 3)
         .min()
         .map(|(_, candidate)| candidate)

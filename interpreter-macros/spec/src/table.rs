@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned as TomlSpanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use crate::diagnostic::{Diagnostic, expected};
+use crate::diagnostic::{Diagnostic, expected, nearest};
 use crate::model::{Arm, Body, Group, Handling, Kind, Row, Spanned, Table};
 use crate::signature::{parse_pattern, parse_signature};
 
@@ -182,10 +182,15 @@ impl Reader<'_, '_> {
                 continue;
             };
             for (suffix, value) in sorted(kinds) {
-                if SUFFIXES.contains(&suffix.get_ref().as_ref()) {
-                    rows.push(self.row(variant, Some(suffix), value));
-                } else {
+                let name = suffix.get_ref().as_ref();
+                let mut meant = Some(name);
+                if !SUFFIXES.contains(&name) {
                     self.report_unknown_key("kind", suffix, &SUFFIXES);
+                    meant = nearest(name, SUFFIXES);
+                }
+                if let Some(meant) = meant {
+                    let suffix = Spanned::new(meant.into(), suffix.span());
+                    rows.push(self.row(variant, Some(suffix), value));
                 }
             }
         }
@@ -196,12 +201,11 @@ impl Reader<'_, '_> {
     fn row(
         &mut self,
         variant: &TomlSpanned<DeString<'_>>,
-        suffix: Option<&TomlSpanned<DeString<'_>>>,
+        suffix: Option<Spanned<String>>,
         value: &TomlSpanned<DeValue<'_>>,
     ) -> Row {
         let name = variant.get_ref();
         let mut variant = Spanned::new(name.to_string(), variant.span());
-        let suffix = suffix.map(|key| Spanned::new(key.get_ref().to_string(), key.span()));
         if let Some(suffix) = &suffix {
             // TOML knows the first `Variant` of several dotted keys only.
             variant.span = self.prefix(name, suffix.span.start);
