@@ -115,7 +115,7 @@ fn lint_missing_kinds(group: &Group, row: &Row, diagnostics: &mut Vec<Diagnostic
             .iter()
             .filter(|other| *other.variant == *row.variant)
     };
-    if siblings().last() != Some(row) {
+    if siblings().next_back() != Some(row) {
         return;
     }
     for kind in group.arms.iter().filter_map(|arm| arm.kind) {
