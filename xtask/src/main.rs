@@ -9,6 +9,8 @@ mod commands {
     pub(crate) mod expand;
     pub(crate) mod package;
 }
+mod crosscheck;
+mod upstream;
 mod workspace;
 
 use std::process::ExitCode;

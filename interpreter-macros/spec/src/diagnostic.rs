@@ -13,26 +13,38 @@ pub struct Diagnostic {
     pub span: Range<usize>,
     /// Another place of the table that belongs to it, and what it is.
     pub related: Option<(Range<usize>, String)>,
+    /// What it was compared with, such as a signature and where it stands.
+    pub note: Option<String>,
     /// What to do about it.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    pub(crate) fn new(message: impl Into<String>, span: Range<usize>) -> Self {
+    /// A mistake at `span`.
+    pub fn new(message: impl Into<String>, span: Range<usize>) -> Self {
         Self {
             message: message.into(),
             span,
             related: None,
+            note: None,
             help: None,
         }
     }
 
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+    /// With what to do about it.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    pub(crate) fn related(mut self, span: Range<usize>, label: impl Into<String>) -> Self {
+    /// With what it was compared with.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+
+    /// With another place of the table that belongs to it.
+    pub fn related(mut self, span: Range<usize>, label: impl Into<String>) -> Self {
         self.related = Some((span, label.into()));
         self
     }
@@ -48,6 +60,9 @@ impl Diagnostic {
             snippet = snippet.annotation(AnnotationKind::Context.span(span.clone()).label(label));
         }
         let mut group = Level::ERROR.primary_title(&self.message).element(snippet);
+        if let Some(note) = &self.note {
+            group = group.element(Level::NOTE.message(note));
+        }
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(help));
         }
@@ -56,10 +71,7 @@ impl Diagnostic {
 }
 
 /// The candidate that `name` was probably meant to be, if one is near enough.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let distance = |candidate: &str| {
         let bare = candidate.trim_end_matches("()");
         if name.starts_with(bare) || bare.starts_with(name) {

@@ -30,10 +30,10 @@ mod model;
 mod signature;
 mod table;
 
-pub use diagnostic::Diagnostic;
+pub use diagnostic::{Diagnostic, nearest};
 pub use model::{
     Arg, Arity, Arm, Body, Convert, Field, Group, Handling, IrPattern, Kind, KindRef, Operation,
-    Output, OutputFact, Row, Signature, Spanned, Table,
+    Output, OutputFact, Row, Signature, Spanned, Table, Value,
 };
 
 /// A table and everything that is wrong with it.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::model::{
-    Arg, Arm, Body, Field, Group, Handling, KindRef, Row, Signature, Spanned, Table,
+    Arg, Arm, Body, Field, Group, Handling, KindRef, Row, Signature, Spanned, Table, Value,
 };
 
 /// Check the table as a whole; what is wrong goes to `diagnostics`.
@@ -184,13 +184,13 @@ impl Signature {
 }
 
 fn arg_text(arg: &Arg) -> String {
-    match arg {
-        Arg::Tensor(field) => field_text(field),
-        Arg::Plain(name, convert) => format!("{} {convert:?}", name.value),
-        Arg::Declared(name, fact) => format!("{}.{fact:?}", name.value),
-        Arg::Device => "device".into(),
-        Arg::Context(_) => "context".into(),
-        Arg::Whole(_) => "self".into(),
+    match &arg.value {
+        Value::Tensor(field) => field_text(field),
+        Value::Plain(name, convert) => format!("{} {convert:?}", name.value),
+        Value::Declared(name, fact) => format!("{}.{fact:?}", name.value),
+        Value::Device => "device".into(),
+        Value::Context => "context".into(),
+        Value::Whole => "self".into(),
     }
 }
 
@@ -217,12 +217,11 @@ fn lint_row(group: &Group, row: &Row, body: &Body, diagnostics: &mut Vec<Diagnos
         );
     }
     for arg in &signature.args {
-        match arg {
-            Arg::Context(span) | Arg::Whole(span) if !is_custom => diagnostics.push(
-                Diagnostic::new("only a custom row takes this argument", span.clone())
+        if matches!(arg.value, Value::Context | Value::Whole) && !is_custom {
+            diagnostics.push(
+                Diagnostic::new("only a custom row takes this argument", arg.span.clone())
                     .help("a backend's method takes tensors, fields and `device`"),
-            ),
-            _ => {}
+            );
         }
     }
     lint_kinds(group, signature, diagnostics);
@@ -266,7 +265,7 @@ fn lint_fields(signature: &Signature, diagnostics: &mut Vec<Diagnostic>) {
     }
     let outputs = || signature.outputs.iter().map(|output| output.name.as_str());
     for arg in &signature.args {
-        if let Arg::Declared(name, _) = arg
+        if let Value::Declared(name, _) = &arg.value
             && !outputs().any(|output| output == name.as_str())
         {
             let mut diagnostic = Diagnostic::new(

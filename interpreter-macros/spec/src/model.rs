@@ -120,7 +120,18 @@ pub type Output = Field;
 
 /// An argument of the backend's method.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Arg {
+pub struct Arg {
+    /// `parameter = …`: the parameter it is for, where the field's name does not tell.
+    pub parameter: Option<Spanned<String>>,
+    /// What is passed.
+    pub value: Value,
+    /// Where it stands, without the parameter.
+    pub span: Range<usize>,
+}
+
+/// What is passed for a parameter of the backend's method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
     /// `name: K`: a tensor read from the handles.
     Tensor(Field),
     /// `name`, `&name`, `name.into()`, `name.elem()`: a field that is no tensor.
@@ -130,9 +141,9 @@ pub enum Arg {
     /// `device`: the interpreter's device.
     Device,
     /// `context`: handles, device and handlers.
-    Context(Range<usize>),
+    Context,
     /// `self`: the whole IR struct.
-    Whole(Range<usize>),
+    Whole,
 }
 
 /// A row's call: `IrStruct: method(args; unused) -> outputs`.
@@ -153,16 +164,16 @@ pub struct Signature {
 impl Signature {
     /// The tensors the row reads, in the order of the arguments.
     pub fn inputs(&self) -> impl Iterator<Item = &Field> {
-        self.args.iter().filter_map(|arg| match arg {
-            Arg::Tensor(field) => Some(field),
+        self.args.iter().filter_map(|arg| match &arg.value {
+            Value::Tensor(field) => Some(field),
             _ => None,
         })
     }
 
     /// The fields of the IR struct that the row names, each once, outputs last.
-    pub(crate) fn fields(&self) -> impl Iterator<Item = &Spanned<String>> {
-        let args = self.args.iter().filter_map(|arg| match arg {
-            Arg::Tensor(Field { name, .. }) | Arg::Plain(name, _) => Some(name),
+    pub fn fields(&self) -> impl Iterator<Item = &Spanned<String>> {
+        let args = self.args.iter().filter_map(|arg| match &arg.value {
+            Value::Tensor(Field { name, .. }) | Value::Plain(name, _) => Some(name),
             _ => None,
         });
         args.chain(&self.unused)
@@ -170,8 +181,8 @@ impl Signature {
     }
 
     /// Whether the row takes the IR struct whole instead of naming its fields.
-    pub(crate) fn takes_whole(&self) -> bool {
-        self.args.iter().any(|arg| matches!(arg, Arg::Whole(_)))
+    pub fn takes_whole(&self) -> bool {
+        self.args.iter().any(|arg| arg.value == Value::Whole)
     }
 }
 
@@ -210,7 +221,7 @@ pub struct Row {
 
 impl Row {
     /// Where the row's key stands, suffix included.
-    pub(crate) fn key_span(&self) -> Range<usize> {
+    pub fn key_span(&self) -> Range<usize> {
         let end = self
             .suffix
             .as_ref()

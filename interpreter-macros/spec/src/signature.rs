@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, expected};
 use crate::model::{
-    Arg, Arity, Convert, Field, IrPattern, Kind, KindRef, OutputFact, Signature, Spanned,
+    Arg, Arity, Convert, Field, IrPattern, Kind, KindRef, OutputFact, Signature, Spanned, Value,
 };
 
 type Result<T> = std::result::Result<T, Diagnostic>;
@@ -86,33 +86,52 @@ impl<'t> Parser<'t> {
         Ok(names)
     }
 
-    /// `name ':' kind ['?' | '[]'] | ['&'] name ['.into()' | '.elem()'] | name '.shape' | …`
+    /// `[parameter '='] value`
     fn arg(&mut self) -> Result<Arg> {
+        self.skip_blanks();
+        let start = self.position;
+        let mut parameter = self.identifier();
+        if parameter.is_none() || !self.eat("=") {
+            parameter = None;
+            self.position = start;
+        }
+        self.skip_blanks();
+        let start = self.here();
+        let value = self.value()?;
+        Ok(Arg {
+            parameter,
+            value,
+            span: start..self.here(),
+        })
+    }
+
+    /// `name ':' kind ['?' | '[]'] | ['&'] name ['.into()' | '.elem()'] | name '.shape' | …`
+    fn value(&mut self) -> Result<Value> {
         if self.eat("&") {
             let name = self.name("a field of the IR struct")?;
-            return Ok(Arg::Plain(name, Convert::Borrow));
+            return Ok(Value::Plain(name, Convert::Borrow));
         }
         let name = self.name("an argument")?;
         if self.eat(":") {
-            return Ok(Arg::Tensor(self.field(name)?));
+            return Ok(Value::Tensor(self.field(name)?));
         }
         if self.eat(".") {
             return self.suffixed(name);
         }
         Ok(match name.as_str() {
-            "device" => Arg::Device,
-            "context" => Arg::Context(name.span),
-            "self" => Arg::Whole(name.span),
-            _ => Arg::Plain(name, Convert::Copy),
+            "device" => Value::Device,
+            "context" => Value::Context,
+            "self" => Value::Whole,
+            _ => Value::Plain(name, Convert::Copy),
         })
     }
 
     /// What follows the dot of `out.shape`, `out.dtype`, `name.into()`, `name.elem()`.
-    fn suffixed(&mut self, name: Spanned<String>) -> Result<Arg> {
+    fn suffixed(&mut self, name: Spanned<String>) -> Result<Value> {
         let suffix = self.name("what to take of the field")?;
         let convert = match suffix.as_str() {
-            "shape" => return Ok(Arg::Declared(name, OutputFact::Shape)),
-            "dtype" => return Ok(Arg::Declared(name, OutputFact::Dtype)),
+            "shape" => return Ok(Value::Declared(name, OutputFact::Shape)),
+            "dtype" => return Ok(Value::Declared(name, OutputFact::Dtype)),
             "into" => Convert::Into,
             "elem" => Convert::Elem,
             unknown => {
@@ -124,7 +143,7 @@ impl<'t> Parser<'t> {
         };
         self.expect("(")?;
         self.expect(")")?;
-        Ok(Arg::Plain(name, convert))
+        Ok(Value::Plain(name, convert))
     }
 
     /// `kind ['?' | '[]']`, after `name ':'`

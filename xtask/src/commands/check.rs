@@ -1,8 +1,10 @@
-//! `cargo xtask check`: what is wrong with the table.
+//! `cargo xtask check`: what is wrong with the table, by itself and beside the upstream sources.
 
 use std::fs;
 
 use crate::Outcome;
+use crate::crosscheck::crosscheck;
+use crate::upstream::Upstream;
 use crate::workspace::{TABLE, read_table, root};
 
 /// The table as the published runtime carries it.
@@ -14,6 +16,13 @@ pub(crate) fn run() -> Result<Outcome, String> {
         eprintln!("{}\n", diagnostic.render(TABLE, &source));
     }
     let mut findings = parsed.diagnostics.len();
+    if findings == 0 {
+        let upstream = Upstream::locked()?;
+        for finding in crosscheck(&parsed.table, &upstream) {
+            eprintln!("{}\n", finding.render(TABLE, &source));
+            findings += 1;
+        }
+    }
     if fs::read_to_string(root().join(SHIPPED)).ok().as_ref() != Some(&source) {
         eprintln!(
             "error: `{SHIPPED}` is not `{TABLE}`\n  \

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::{TABLE, ident};
-use crate::model::{Arg, Arity, Convert, Field, Handling, Operation, OutputFact, Signature};
+use crate::model::{Arg, Arity, Convert, Field, Handling, Operation, OutputFact, Signature, Value};
 
 /// ```text
 /// /// `numeric.Powi.float`: `B::float_powi`, op-spec.toml:123
@@ -92,12 +92,12 @@ fn read(operation: Operation<'_>, field: &Field) -> Option<TokenStream> {
 
 /// `lhs`, `*axis`, `axes`, `convert(options)`, `out.dtype.into()`, …
 fn arg(arg: &Arg) -> TokenStream {
-    match arg {
-        Arg::Tensor(field) => {
+    match &arg.value {
+        Value::Tensor(field) => {
             let name = ident(&field.name);
             quote!(#name)
         }
-        Arg::Plain(name, convert) => {
+        Value::Plain(name, convert) => {
             let name = ident(name);
             match convert {
                 Convert::Copy => quote!(*#name),
@@ -106,16 +106,16 @@ fn arg(arg: &Arg) -> TokenStream {
                 Convert::Elem => quote!(#name.elem()),
             }
         }
-        Arg::Declared(name, fact) => {
+        Value::Declared(name, fact) => {
             let name = ident(name);
             match fact {
                 OutputFact::Shape => quote!(#name.shape.clone()),
                 OutputFact::Dtype => quote!(#name.dtype.into()),
             }
         }
-        Arg::Device => quote!(&ctx.device),
-        Arg::Context(_) => quote!(ctx),
-        Arg::Whole(_) => quote!(op),
+        Value::Device => quote!(&ctx.device),
+        Value::Context => quote!(ctx),
+        Value::Whole => quote!(op),
     }
 }
 
