@@ -44,6 +44,8 @@ mod guard;
 mod info;
 mod interpreter;
 mod kind;
+#[cfg(feature = "std")]
+mod program;
 
 burn_interpreter_macros::operations!(mod operations = "op-spec.toml"); // a variant not covered needs a row there
 
@@ -53,3 +55,5 @@ pub use graph::{BindingError, Graph};
 pub use info::{Arity, Kind, OpInfo, OpStatus, TensorInfo};
 pub use interpreter::TensorInterpreter;
 pub use operations::{OPERATIONS, op_info};
+#[cfg(feature = "std")]
+pub use program::{FileFault, Program, ProgramError};

@@ -6,10 +6,13 @@ mod commands {
     //! The commands, one file each.
 
     pub(crate) mod check;
-    pub(crate) mod expand;
+    pub(crate) mod list;
     pub(crate) mod package;
+    pub(crate) mod show;
 }
 mod crosscheck;
+mod find;
+mod report;
 mod upstream;
 mod workspace;
 
@@ -17,43 +20,49 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{check, expand, package};
+use commands::{check, list, package, show};
+use workspace::Workspace;
 
 /// The maintainer's workbench of burn-interpreter.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", version)]
 struct Cli {
+    #[command(flatten)]
+    workspace: Workspace,
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check the table: every mistake, with line, column and what to do.
-    #[command(after_help = "Example: cargo xtask check")]
-    Check,
-    /// Print the code generated for an operation, a group or the whole table.
-    #[command(
-        after_help = "Examples: cargo xtask expand numeric.Powi.float\n          \
-                            cargo xtask expand numeric.Powi\n          cargo xtask expand module"
-    )]
-    Expand(expand::Args),
+    /// Check the table, by itself and beside the sources of burn-ir and burn-backend.
+    #[command(after_help = check::EXAMPLES)]
+    Check(check::Args),
+    /// List the rows of the table.
+    #[command(after_help = list::EXAMPLES)]
+    List(list::Args),
+    /// Show everything about an operation: its row, its IR struct, its method, its code, its tests.
+    #[command(after_help = show::EXAMPLES)]
+    Show(show::Args),
     /// Pack the publishable crates and build what was packed outside the workspace.
-    #[command(after_help = "Example: cargo xtask package")]
+    #[command(after_help = package::EXAMPLES)]
     Package,
 }
 
 /// What a command comes to, if nothing went wrong on the way.
+#[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     Fine,
     Found,
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
-        Command::Check => check::run(),
-        Command::Expand(args) => expand::run(&args),
-        Command::Package => package::run(),
+    let Cli { workspace, command } = Cli::parse();
+    let outcome = match command {
+        Command::Check(args) => check::run(&workspace, &args),
+        Command::List(args) => list::run(&workspace, &args),
+        Command::Show(args) => show::run(&workspace, &args),
+        Command::Package => package::run(&workspace),
     };
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::{MetadataCommand, Package};
+use cargo_metadata::MetadataCommand;
 use quote::ToTokens;
 
-use crate::workspace::root;
+use crate::workspace::Workspace;
 
 /// A place in an upstream source: `burn-ir-0.22.1/src/operation.rs:146`.
 pub(crate) struct Place {
@@ -41,6 +41,16 @@ pub(crate) struct Enum {
 pub(crate) struct Struct {
     pub(crate) fields: Vec<(String, String)>,
     pub(crate) place: Place,
+    item: syn::ItemStruct,
+}
+
+impl Struct {
+    /// The struct as it is written, with its documentation.
+    pub(crate) fn text(&self) -> String {
+        let mut item = self.item.clone();
+        item.attrs.retain(is_doc);
+        pretty(syn::Item::Struct(item))
+    }
 }
 
 /// A method of one of the backend's traits.
@@ -50,6 +60,7 @@ pub(crate) struct Method {
     /// What it returns; empty for nothing.
     pub(crate) output: String,
     pub(crate) place: Place,
+    item: syn::TraitItemFn,
 }
 
 impl Method {
@@ -60,6 +71,34 @@ impl Method {
         let arrow = if self.output.is_empty() { "" } else { " -> " };
         format!("fn {name}({params}){arrow}{}", self.output)
     }
+
+    /// The method as it is declared, with its documentation.
+    pub(crate) fn text(&self) -> String {
+        let mut item = self.item.clone();
+        item.default = None;
+        item.semi_token = Some(Default::default());
+        item.attrs.retain(is_doc);
+        let text = pretty(syn::parse_quote!(trait Shown { #item }));
+        let lines: Vec<&str> = text.lines().collect();
+        let inner = lines.get(1..lines.len() - 1).unwrap_or_default();
+        let inner = inner
+            .iter()
+            .map(|line| line.strip_prefix("    ").unwrap_or(line));
+        inner.collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn is_doc(attribute: &syn::Attribute) -> bool {
+    attribute.path().is_ident("doc")
+}
+
+fn pretty(item: syn::Item) -> String {
+    let file = syn::File {
+        shebang: None,
+        attrs: Vec::new(),
+        items: vec![item],
+    };
+    prettyplease::unparse(&file).trim_end().into()
 }
 
 /// The sources the table is held against.
@@ -71,32 +110,18 @@ pub(crate) struct Upstream {
 }
 
 impl Upstream {
-    /// The versions that the workspace's lock file names.
-    pub(crate) fn locked() -> Result<Self, String> {
-        let manifest = root().join("Cargo.toml");
-        let metadata = MetadataCommand::new()
-            .manifest_path(&manifest)
-            .exec()
-            .map_err(|cause| format!("cargo cannot say where burn-ir is: {cause}"))?;
-        let mut upstream = Self::default();
-        for name in ["burn-ir", "burn-backend"] {
-            let package = metadata
-                .packages
-                .iter()
-                .find(|package| package.name == name);
-            let package = package.ok_or_else(|| format!("the workspace does not use {name}"))?;
-            upstream.read_package(package)?;
-        }
-        Ok(upstream)
+    /// The version that the workspace pins.
+    pub(crate) fn locked(workspace: &Workspace) -> Result<Self, String> {
+        Self::version(workspace, &workspace.burn_version()?)
     }
 
-    fn read_package(&mut self, package: &Package) -> Result<(), String> {
-        let folder = package
-            .manifest_path
-            .parent()
-            .ok_or("a manifest has a folder")?;
-        let name = format!("{}-{}", package.name, package.version);
-        self.read_folder(folder.join("src").as_std_path(), &format!("{name}/src"))
+    /// Any version, which cargo fetches if need be.
+    pub(crate) fn version(workspace: &Workspace, version: &str) -> Result<Self, String> {
+        let mut upstream = Self::default();
+        for (name, folder) in folders(workspace, version)? {
+            upstream.read_folder(&folder, &format!("{name}-{version}/src"))?;
+        }
+        Ok(upstream)
     }
 
     /// Read all Rust files below `folder`, which is shown as `shown`.
@@ -151,16 +176,19 @@ impl Upstream {
                     Some((field.ident.as_ref()?.to_string(), type_text(&field.ty)))
                 });
                 let fields = fields.collect();
-                let place = place(item.ident.span());
-                self.structs
-                    .insert(item.ident.to_string(), Struct { fields, place });
+                let ir_struct = Struct {
+                    fields,
+                    place: place(item.ident.span()),
+                    item: item.clone(),
+                };
+                self.structs.insert(item.ident.to_string(), ir_struct);
             }
             syn::Item::Trait(item) => {
                 for item in &item.items {
                     if let syn::TraitItem::Fn(method) = item {
                         let name = method.sig.ident.to_string();
                         let place = place(method.sig.ident.span());
-                        self.methods.insert(name, read_method(&method.sig, place));
+                        self.methods.insert(name, read_method(method, place));
                     }
                 }
             }
@@ -169,7 +197,56 @@ impl Upstream {
     }
 }
 
-fn read_method(signature: &syn::Signature, place: Place) -> Method {
+/// Where the sources of a version are.
+fn folders(workspace: &Workspace, version: &str) -> Result<Vec<(&'static str, PathBuf)>, String> {
+    const PACKAGES: [&str; 2] = ["burn-ir", "burn-backend"];
+    if let Some(sources) = workspace.sources() {
+        let folder = |name| (name, sources.join(format!("{name}-{version}")).join("src"));
+        return Ok(PACKAGES.map(folder).into());
+    }
+    let manifest = match workspace.burn_version()? == version {
+        true => workspace.root().join("Cargo.toml"),
+        false => write_manifest(workspace, version, &PACKAGES)?,
+    };
+    let metadata = MetadataCommand::new()
+        .manifest_path(&manifest)
+        .exec()
+        .map_err(|cause| format!("cargo cannot find version {version} of burn-ir: {cause}"))?;
+    let mut folders = Vec::new();
+    for name in PACKAGES {
+        let mut packages = metadata.packages.iter();
+        let package = packages.find(|package| package.name == name);
+        let folder = package.and_then(|package| package.manifest_path.parent());
+        let folder = folder.ok_or_else(|| format!("cargo knows no {name} {version}"))?;
+        folders.push((name, folder.join("src").into_std_path_buf()));
+    }
+    Ok(folders)
+}
+
+/// A manifest for cargo to fetch a version with that the workspace does not use.
+fn write_manifest(
+    workspace: &Workspace,
+    version: &str,
+    packages: &[&str],
+) -> Result<PathBuf, String> {
+    eprintln!("fetching {} {version} …", packages.join(", "));
+    let folder = workspace.target_dir().join("xtask").join(version);
+    let at = |cause| format!("`{}`: {cause}", folder.display());
+    fs::create_dir_all(folder.join("src")).map_err(at)?;
+    let mut manifest = String::from(
+        "[workspace]\n\n[package]\nname = \"sources\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n",
+    );
+    for name in packages {
+        manifest += &format!("{name} = {{ version = \"={version}\", default-features = false }}\n");
+    }
+    fs::write(folder.join("src/lib.rs"), "").map_err(at)?;
+    let path = folder.join("Cargo.toml");
+    fs::write(&path, manifest).map_err(at)?;
+    Ok(path)
+}
+
+fn read_method(item: &syn::TraitItemFn, place: Place) -> Method {
+    let signature = &item.sig;
     let params = signature.inputs.iter().filter_map(|input| match input {
         syn::FnArg::Typed(param) => {
             let name = param.pat.to_token_stream().to_string();
@@ -184,6 +261,7 @@ fn read_method(signature: &syn::Signature, place: Place) -> Method {
             syn::ReturnType::Type(_, ty) => type_text(ty),
         },
         place,
+        item: item.clone(),
     }
 }
 

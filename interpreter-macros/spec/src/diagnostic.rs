@@ -12,11 +12,20 @@ pub struct Diagnostic {
     /// The bytes of the table that are wrong.
     pub span: Range<usize>,
     /// Another place of the table that belongs to it, and what it is.
-    pub related: Option<(Range<usize>, String)>,
+    pub related: Option<Box<Related>>,
     /// What it was compared with, such as a signature and where it stands.
     pub note: Option<String>,
     /// What to do about it.
     pub help: Option<String>,
+}
+
+/// Another place of the table that belongs to a mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Related {
+    /// The bytes of the table.
+    pub span: Range<usize>,
+    /// What they are.
+    pub label: String,
 }
 
 impl Diagnostic {
@@ -45,7 +54,8 @@ impl Diagnostic {
 
     /// With another place of the table that belongs to it.
     pub fn related(mut self, span: Range<usize>, label: impl Into<String>) -> Self {
-        self.related = Some((span, label.into()));
+        let label = label.into();
+        self.related = Some(Box::new(Related { span, label }));
         self
     }
 
@@ -53,10 +63,19 @@ impl Diagnostic {
     ///
     /// `source` is the text that was parsed, `path` the name to show for it.
     pub fn render(&self, path: &str, source: &str) -> String {
+        self.render_with(&Renderer::plain(), path, source)
+    }
+
+    /// What [`render`](Self::render) gives, with the colours of a terminal.
+    pub fn render_styled(&self, path: &str, source: &str) -> String {
+        self.render_with(&Renderer::styled(), path, source)
+    }
+
+    fn render_with(&self, renderer: &Renderer, path: &str, source: &str) -> String {
         let mut snippet = Snippet::source(source)
             .path(path)
             .annotation(AnnotationKind::Primary.span(self.span.clone()));
-        if let Some((span, label)) = &self.related {
+        if let Some(Related { span, label }) = self.related.as_deref() {
             snippet = snippet.annotation(AnnotationKind::Context.span(span.clone()).label(label));
         }
         let mut group = Level::ERROR.primary_title(&self.message).element(snippet);
@@ -66,7 +85,7 @@ impl Diagnostic {
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(help));
         }
-        Renderer::plain().render(&[group])
+        renderer.render(&[group])
     }
 }
 

@@ -30,7 +30,7 @@ mod model;
 mod signature;
 mod table;
 
-pub use diagnostic::{Diagnostic, nearest};
+pub use diagnostic::{Diagnostic, Related, nearest};
 pub use model::{
     Arg, Arity, Arm, Body, Convert, Field, Group, Handling, IrPattern, Kind, KindRef, Operation,
     Output, OutputFact, Row, Signature, Spanned, Table, Value,

@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::model::{
-    Arg, Arm, Body, Field, Group, Handling, KindRef, Row, Signature, Spanned, Table, Value,
-};
+use crate::model::{Arm, Body, Group, Handling, KindRef, Row, Signature, Spanned, Table, Value};
 
 /// Check the table as a whole; what is wrong goes to `diagnostics`.
 pub(crate) fn lint(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
@@ -168,34 +166,15 @@ fn lint_siblings(group: &Group, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 fn same_body(a: &Body, b: &Body) -> bool {
-    a.handling == b.handling && a.signature.text() == b.signature.text()
-}
-
-impl Signature {
-    /// The signature without positions.
-    fn text(&self) -> String {
-        let name = |name: &Option<Spanned<String>>| name.as_ref().map(|name| name.value.clone());
-        let args: Vec<_> = self.args.iter().map(arg_text).collect();
-        let unused: Vec<_> = self.unused.iter().map(|field| &field.value).collect();
-        let outputs: Vec<_> = self.outputs.iter().map(field_text).collect();
-        let (ir_struct, method) = (name(&self.ir_struct), name(&self.method));
-        format!("{ir_struct:?} {method:?} {args:?} {unused:?} {outputs:?}")
-    }
-}
-
-fn arg_text(arg: &Arg) -> String {
-    match &arg.value {
-        Value::Tensor(field) => field_text(field),
-        Value::Plain(name, convert) => format!("{} {convert:?}", name.value),
-        Value::Declared(name, fact) => format!("{}.{fact:?}", name.value),
-        Value::Device => "device".into(),
-        Value::Context => "context".into(),
-        Value::Whole => "self".into(),
-    }
-}
-
-fn field_text(field: &Field) -> String {
-    format!("{}: {:?} {:?}", *field.name, field.kind.value, field.arity)
+    let ir_struct = |body: &Body| {
+        body.signature
+            .ir_struct
+            .as_ref()
+            .map(|name| name.value.clone())
+    };
+    a.handling == b.handling
+        && ir_struct(a) == ir_struct(b)
+        && a.signature.to_string() == b.signature.to_string()
 }
 
 /// The notation of one row fits its group and its handling.

@@ -186,6 +186,73 @@ impl Signature {
     }
 }
 
+/// The signature as a row writes it, without the IR struct in front.
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}(",
+            self.method.as_ref().map_or("", |method| method.as_str())
+        )?;
+        write_list(f, &self.args)?;
+        if !self.unused.is_empty() {
+            f.write_str("; ")?;
+            write_list(f, self.unused.iter().map(|field| &field.value))?;
+        }
+        f.write_str(") -> ")?;
+        match self.outputs.is_empty() {
+            true => f.write_str("()"),
+            false => write_list(f, &self.outputs),
+        }
+    }
+}
+
+impl fmt::Display for Arg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(parameter) = &self.parameter {
+            write!(f, "{} = ", parameter.value)?;
+        }
+        match &self.value {
+            Value::Tensor(field) => field.fmt(f),
+            Value::Plain(name, Convert::Copy) => f.write_str(name),
+            Value::Plain(name, Convert::Borrow) => write!(f, "&{}", name.value),
+            Value::Plain(name, Convert::Into) => write!(f, "{}.into()", name.value),
+            Value::Plain(name, Convert::Elem) => write!(f, "{}.elem()", name.value),
+            Value::Declared(name, OutputFact::Shape) => write!(f, "{}.shape", name.value),
+            Value::Declared(name, OutputFact::Dtype) => write!(f, "{}.dtype", name.value),
+            Value::Device => f.write_str("device"),
+            Value::Context => f.write_str("context"),
+            Value::Whole => f.write_str("self"),
+        }
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind.value {
+            KindRef::Arm => "T",
+            KindRef::Fixed(kind) => kind.name(),
+        };
+        let arity = match self.arity {
+            Arity::One => "",
+            Arity::Optional => "?",
+            Arity::Many => "[]",
+        };
+        write!(f, "{}: {kind}{arity}", self.name.value)
+    }
+}
+
+fn write_list<T: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    items: impl IntoIterator<Item = T>,
+) -> fmt::Result {
+    for (position, item) in items.into_iter().enumerate() {
+        let comma = if position == 0 { "" } else { ", " };
+        write!(f, "{comma}{item}")?;
+    }
+    Ok(())
+}
+
 /// Who runs a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Handling {
@@ -230,7 +297,7 @@ impl Row {
     }
 
     /// Whether the row speaks for the arm of this kind.
-    pub(crate) fn covers(&self, arm: Option<Kind>) -> bool {
+    pub fn covers(&self, arm: Option<Kind>) -> bool {
         match self.suffix.as_ref().map(|suffix| suffix.as_str()) {
             None => true,
             Some("num") => matches!(arm, Some(Kind::Float | Kind::Int)),

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use crate::Outcome;
-use crate::workspace::{root, target_dir};
+use crate::workspace::Workspace;
 
 /// The publishable crates, each after those it depends on.
 const CRATES: [&str; 3] = [
@@ -15,10 +15,13 @@ const CRATES: [&str; 3] = [
 ];
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-pub(crate) fn run() -> Result<Outcome, String> {
-    let packed = target_dir().join("package");
-    let scratch = target_dir().join("packed");
-    pack()?;
+pub(crate) const EXAMPLES: &str = "Example:
+  cargo xtask package";
+
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome, String> {
+    let packed = workspace.target_dir().join("package");
+    let scratch = workspace.target_dir().join("packed");
+    pack(workspace)?;
     if scratch.exists() {
         fs::remove_dir_all(&scratch).map_err(|cause| at(&scratch, &cause))?;
     }
@@ -33,11 +36,11 @@ pub(crate) fn run() -> Result<Outcome, String> {
                 .arg(&scratch),
         )?;
     }
-    write_consumer(&scratch)?;
+    write_consumer(workspace, &scratch)?;
     // A folder without the workspace above it: nothing but the packed files can be found.
     let build = cargo()
         .args(["run", "--quiet", "--target-dir"])
-        .arg(target_dir())
+        .arg(workspace.target_dir())
         .current_dir(&scratch)
         .status();
     match build {
@@ -53,18 +56,18 @@ pub(crate) fn run() -> Result<Outcome, String> {
     }
 }
 
-fn pack() -> Result<(), String> {
+fn pack(workspace: &Workspace) -> Result<(), String> {
     let mut package = cargo();
     package.args(["package", "--no-verify", "--allow-dirty", "--quiet"]);
     for name in CRATES {
         package.args(["--package", name]);
     }
-    succeed(package.current_dir(root()))
+    succeed(package.current_dir(workspace.root()))
 }
 
 /// A program that uses the packed runtime, with the packed macro and library in place of the
 /// registry's.
-fn write_consumer(scratch: &Path) -> Result<(), String> {
+fn write_consumer(workspace: &Workspace, scratch: &Path) -> Result<(), String> {
     let mut manifest = format!(
         "[workspace]\n\n\
          [package]\n\
@@ -88,7 +91,7 @@ fn write_consumer(scratch: &Path) -> Result<(), String> {
     write("src/main.rs", program)?;
     // The versions that the workspace is tested with.
     let lock = scratch.join("Cargo.lock");
-    fs::copy(root().join("Cargo.lock"), &lock).map_err(|cause| at(&lock, &cause))?;
+    fs::copy(workspace.root().join("Cargo.lock"), &lock).map_err(|cause| at(&lock, &cause))?;
     Ok(())
 }
 

@@ -1,0 +1,308 @@
+//! Programs: a captured graph with its constants, to keep in a file and to run.
+//!
+//! A graph alone cannot be executed: the weights of a model are tensors that it reads and does not
+//! produce. A [`Program`] holds both, is checked as a whole before anything runs, and can be run
+//! again and again, on any backend.
+
+mod error;
+mod file;
+
+pub use error::{FileFault, ProgramError};
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use burn_backend::TensorData;
+use burn_ir::{BackendIr, GraphIr, OperationIr, TensorId, TensorIr, TensorStatus};
+use burn_std::future::block_on;
+
+use crate::custom_op::CustomOpRegistry;
+use crate::interpreter::TensorInterpreter;
+
+/// A graph and the constants it reads.
+///
+/// Its inputs, in the order of `GraphIr::inputs`, are supplied at each run; its outputs, in the
+/// order of `GraphIr::outputs`, are what a run returns. Shapes and dtypes are fixed: those of the
+/// capture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    graph: GraphIr,
+    constants: BTreeMap<TensorId, TensorData>,
+    inputs: Vec<TensorIr>,
+    outputs: Vec<TensorIr>,
+}
+
+impl Program {
+    /// A program of `graph` and the tensors that it reads beside its inputs.
+    ///
+    /// Constants that the graph does not use are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`ProgramError::Invalid`] when the graph cannot be executed with these constants: a tensor
+    /// that it reads has no source or two, a boundary tensor is unknown, listed twice or consumed
+    /// in place, a constant is not what the graph declares.
+    pub fn new(
+        graph: GraphIr,
+        constants: BTreeMap<TensorId, TensorData>,
+    ) -> Result<Self, ProgramError> {
+        let tensors = Tensors::of(&graph.operations);
+        let inputs = tensors.inputs(&graph, &constants)?;
+        let constants = tensors.constants(&graph, constants)?;
+        let outputs = tensors.outputs(&graph, &constants)?;
+        Ok(Self {
+            graph,
+            constants,
+            inputs,
+            outputs,
+        })
+    }
+
+    /// A program of a graph that burn-capture recorded.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    #[cfg(feature = "capture")]
+    pub fn from_captured(captured: burn_capture::CapturedGraph) -> Result<Self, ProgramError> {
+        let burn_capture::CapturedGraph { graph, mut values } = captured;
+        // The capture also keeps the values that its inputs had.
+        values.retain(|id, _| !graph.inputs.contains(id));
+        Self::new(graph, values)
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &GraphIr {
+        &self.graph
+    }
+
+    /// The constants, by tensor id.
+    pub fn constants(&self) -> &BTreeMap<TensorId, TensorData> {
+        &self.constants
+    }
+
+    /// The inputs, as the graph declares them.
+    pub fn inputs(&self) -> &[TensorIr] {
+        &self.inputs
+    }
+
+    /// The outputs, as the graph declares them.
+    pub fn outputs(&self) -> &[TensorIr] {
+        &self.outputs
+    }
+
+    /// Execute the program on `device`, with one tensor for each of [`inputs`](Self::inputs), and
+    /// return one for each of [`outputs`](Self::outputs).
+    ///
+    /// The program does not change: it can be run again, constants that the graph consumes in
+    /// place included. Blocks until the outputs are read.
+    ///
+    /// # Errors
+    ///
+    /// When an input is not of the captured shape and dtype, an operation fails, or an output
+    /// cannot be read.
+    pub fn run<B: BackendIr>(
+        &self,
+        device: &B::Device,
+        inputs: Vec<TensorData>,
+    ) -> Result<Vec<TensorData>, ProgramError> {
+        self.run_with_custom_ops::<B>(device, CustomOpRegistry::default(), inputs)
+    }
+
+    /// Execute the program as [`run`](Self::run) does, with handlers for its custom operations.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_with_custom_ops<B: BackendIr>(
+        &self,
+        device: &B::Device,
+        custom_ops: CustomOpRegistry<B>,
+        inputs: Vec<TensorData>,
+    ) -> Result<Vec<TensorData>, ProgramError> {
+        self.check_inputs(&inputs)?;
+        let mut interpreter = TensorInterpreter::<B>::with_custom_ops(device.clone(), custom_ops);
+        let constants = self.constants.iter().map(|(id, data)| (*id, data.clone()));
+        let inputs = self.inputs.iter().map(|input| input.id).zip(inputs);
+        for (id, data) in constants.chain(inputs) {
+            interpreter
+                .try_register_tensor_data_id(id, data)
+                .map_err(|source| ProgramError::Upload { id, source })?;
+        }
+        for (position, operation) in self.graph.operations.iter().enumerate() {
+            interpreter
+                .try_register_op(operation.clone())
+                .map_err(|source| ProgramError::Operation { position, source })?;
+        }
+        let outputs = self.outputs.iter().map(|output| {
+            let read = block_on(interpreter.read_tensor_async(output.clone()));
+            read.map_err(|source| ProgramError::Output {
+                id: output.id,
+                source,
+            })
+        });
+        outputs.collect()
+    }
+
+    fn check_inputs(&self, given: &[TensorData]) -> Result<(), ProgramError> {
+        if given.len() != self.inputs.len() {
+            return Err(ProgramError::InputCount {
+                expected: self.inputs.len(),
+                given: given.len(),
+            });
+        }
+        for (position, (input, data)) in self.inputs.iter().zip(given).enumerate() {
+            if *data.shape() != input.shape || data.dtype() != input.dtype {
+                return Err(ProgramError::Input {
+                    position,
+                    expected: input.clone(),
+                    shape: data.shape().clone(),
+                    dtype: data.dtype(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(feature = "capture")]
+impl TryFrom<burn_capture::CapturedGraph> for Program {
+    type Error = ProgramError;
+
+    fn try_from(captured: burn_capture::CapturedGraph) -> Result<Self, ProgramError> {
+        Self::from_captured(captured)
+    }
+}
+
+/// What the operations of a graph say of its tensors.
+struct Tensors<'g> {
+    /// The first and the last declaration of each.
+    declared: BTreeMap<TensorId, (&'g TensorIr, &'g TensorIr)>,
+    /// Those that are read and not produced.
+    read: Vec<TensorId>,
+    /// Those that are produced and left alive.
+    produced: BTreeSet<TensorId>,
+    /// Those that are dropped or consumed in place.
+    consumed: BTreeSet<TensorId>,
+}
+
+impl<'g> Tensors<'g> {
+    fn of(operations: &'g [OperationIr]) -> Self {
+        let boundary = GraphIr::classify(operations);
+        let mut tensors = Self {
+            declared: BTreeMap::new(),
+            read: boundary.inputs,
+            produced: boundary.outputs.into_iter().collect(),
+            consumed: BTreeSet::new(),
+        };
+        for operation in operations {
+            let is_drop = matches!(operation, OperationIr::Drop(_));
+            for tensor in operation.nodes() {
+                let declared = tensors
+                    .declared
+                    .entry(tensor.id)
+                    .or_insert((tensor, tensor));
+                declared.1 = tensor;
+                if is_drop || tensor.status == TensorStatus::ReadWrite {
+                    tensors.consumed.insert(tensor.id);
+                }
+            }
+        }
+        tensors
+    }
+
+    fn inputs(
+        &self,
+        graph: &GraphIr,
+        constants: &BTreeMap<TensorId, TensorData>,
+    ) -> Result<Vec<TensorIr>, ProgramError> {
+        let mut seen = BTreeSet::new();
+        let inputs = graph.inputs.iter().map(|id| {
+            if !seen.insert(id) {
+                return Err(invalid("input", *id, "is listed twice"));
+            }
+            if constants.contains_key(id) {
+                return Err(invalid("input", *id, "is a constant too"));
+            }
+            match self.declared.get(id) {
+                Some((first, _)) if self.read.contains(id) => Ok(TensorIr {
+                    status: TensorStatus::ReadOnly,
+                    ..(*first).clone()
+                }),
+                Some(_) => Err(invalid("input", *id, "is produced by the graph itself")),
+                None => Err(invalid("input", *id, "is used by no operation")),
+            }
+        });
+        let inputs = inputs.collect::<Result<_, _>>()?;
+        let has_source = |id: &&TensorId| graph.inputs.contains(id) || constants.contains_key(id);
+        match self.read.iter().find(|id| !has_source(id)) {
+            Some(id) => Err(invalid(
+                "tensor",
+                *id,
+                "is read, but it is neither an input, nor a constant, nor produced before",
+            )),
+            None => Ok(inputs),
+        }
+    }
+
+    fn constants(
+        &self,
+        graph: &GraphIr,
+        mut constants: BTreeMap<TensorId, TensorData>,
+    ) -> Result<BTreeMap<TensorId, TensorData>, ProgramError> {
+        constants.retain(|id, _| self.declared.contains_key(id) || graph.outputs.contains(id));
+        for (id, data) in &constants {
+            let Some((first, _)) = self.declared.get(id) else {
+                continue;
+            };
+            if *data.shape() != first.shape || data.dtype() != first.dtype {
+                return Err(ProgramError::Constant {
+                    expected: (*first).clone(),
+                    shape: data.shape().clone(),
+                    dtype: data.dtype(),
+                });
+            }
+        }
+        Ok(constants)
+    }
+
+    fn outputs(
+        &self,
+        graph: &GraphIr,
+        constants: &BTreeMap<TensorId, TensorData>,
+    ) -> Result<Vec<TensorIr>, ProgramError> {
+        let mut seen = BTreeSet::new();
+        let outputs = graph.outputs.iter().map(|id| {
+            if !seen.insert(id) {
+                return Err(invalid("output", *id, "is listed twice"));
+            }
+            let is_given = graph.inputs.contains(id) || constants.contains_key(id);
+            if !self.produced.contains(id) && !is_given {
+                return Err(invalid(
+                    "output",
+                    *id,
+                    "is produced by no operation, or consumed",
+                ));
+            }
+            if is_given && self.consumed.contains(id) {
+                return Err(invalid("output", *id, "is consumed in place"));
+            }
+            let (shape, dtype) = match (self.declared.get(id), constants.get(id)) {
+                (Some((_, last)), _) => (last.shape.clone(), last.dtype),
+                (None, Some(data)) => (data.shape().clone(), data.dtype()),
+                (None, None) => return Err(invalid("output", *id, "is used by no operation")),
+            };
+            Ok(TensorIr {
+                id: *id,
+                shape,
+                status: TensorStatus::ReadOnly,
+                dtype,
+            })
+        });
+        outputs.collect()
+    }
+}
+
+fn invalid(role: &'static str, id: TensorId, reason: &'static str) -> ProgramError {
+    ProgramError::Invalid { role, id, reason }
+}
