@@ -56,4 +56,4 @@ pub use info::{Arity, Kind, OpInfo, OpStatus, TensorInfo};
 pub use interpreter::TensorInterpreter;
 pub use operations::{OPERATIONS, op_info};
 #[cfg(feature = "std")]
-pub use program::{FileFault, Program, ProgramError};
+pub use program::{FileFault, Mismatch, Program, ProgramError};

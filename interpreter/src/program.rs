@@ -7,7 +7,7 @@
 mod error;
 mod file;
 
-pub use error::{FileFault, ProgramError};
+pub use error::{FileFault, Mismatch, ProgramError};
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -152,13 +152,8 @@ impl Program {
             });
         }
         for (position, (input, data)) in self.inputs.iter().zip(given).enumerate() {
-            if *data.shape() != input.shape || data.dtype() != input.dtype {
-                return Err(ProgramError::Input {
-                    position,
-                    expected: input.clone(),
-                    shape: data.shape().clone(),
-                    dtype: data.dtype(),
-                });
+            if let Some(mismatch) = Mismatch::find(input, data) {
+                return Err(ProgramError::Input { position, mismatch });
             }
         }
         Ok(())
@@ -255,12 +250,8 @@ impl<'g> Tensors<'g> {
             let Some((first, _)) = self.declared.get(id) else {
                 continue;
             };
-            if *data.shape() != first.shape || data.dtype() != first.dtype {
-                return Err(ProgramError::Constant {
-                    expected: (*first).clone(),
-                    shape: data.shape().clone(),
-                    dtype: data.dtype(),
-                });
+            if let Some(mismatch) = Mismatch::find(first, data) {
+                return Err(ProgramError::Constant { mismatch });
             }
         }
         Ok(constants)

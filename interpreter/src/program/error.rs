@@ -1,10 +1,11 @@
 //! What can go wrong with a program.
 
+use std::boxed::Box;
 use std::path::PathBuf;
 use std::string::String;
 use std::{fmt, io};
 
-use burn_backend::{DType, ExecutionError, Shape};
+use burn_backend::{DType, ExecutionError, Shape, TensorData};
 use burn_ir::{TensorId, TensorIr};
 
 use crate::error::{Fault, OpError};
@@ -87,6 +88,46 @@ impl fmt::Display for FileFault {
     }
 }
 
+/// A tensor that is not what the graph declares.
+#[derive(Clone, Debug)]
+pub struct Mismatch {
+    /// The graph's declaration.
+    pub expected: TensorIr,
+    /// The shape it has.
+    pub shape: Shape,
+    /// The dtype it has.
+    pub dtype: DType,
+}
+
+impl Mismatch {
+    /// How `data` differs from the declaration `expected`, if it does.
+    pub(super) fn find(expected: &TensorIr, data: &TensorData) -> Option<Box<Self>> {
+        let fits = *data.shape() == expected.shape && data.dtype() == expected.dtype;
+        (!fits).then(|| {
+            Box::new(Self {
+                expected: expected.clone(),
+                shape: data.shape().clone(),
+                dtype: data.dtype(),
+            })
+        })
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            expected,
+            shape,
+            dtype,
+        } = self;
+        write!(
+            f,
+            "{} must be {:?} {}, as captured, but is {dtype:?} {shape}",
+            expected.id, expected.dtype, expected.shape
+        )
+    }
+}
+
 /// What went wrong with a program.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -121,12 +162,8 @@ pub enum ProgramError {
     },
     /// A constant is not what the graph declares.
     Constant {
-        /// The graph's declaration.
-        expected: TensorIr,
-        /// The constant's shape.
-        shape: Shape,
-        /// The constant's dtype.
-        dtype: DType,
+        /// What it should be and what it is.
+        mismatch: Box<Mismatch>,
     },
     /// The number of inputs is wrong.
     InputCount {
@@ -139,12 +176,8 @@ pub enum ProgramError {
     Input {
         /// Its position.
         position: usize,
-        /// The graph's declaration.
-        expected: TensorIr,
-        /// The shape given.
-        shape: Shape,
-        /// The dtype given.
-        dtype: DType,
+        /// What it should be and what it is.
+        mismatch: Box<Mismatch>,
     },
     /// The backend refused an input or a constant.
     Upload {
@@ -183,29 +216,14 @@ impl fmt::Display for ProgramError {
             ProgramError::Invalid { role, id, reason } => {
                 write!(f, "the graph is no program: its {role} {id} {reason}")
             }
-            ProgramError::Constant {
-                expected,
-                shape,
-                dtype,
-            } => write!(
-                f,
-                "the constant {} is {dtype:?} {shape}, but the graph declares {:?} {}",
-                expected.id, expected.dtype, expected.shape
-            ),
+            ProgramError::Constant { mismatch } => write!(f, "the constant {mismatch}"),
             ProgramError::InputCount { expected, given } => write!(
                 f,
                 "the program takes {expected} input(s), {given} were given"
             ),
-            ProgramError::Input {
-                position,
-                expected,
-                shape,
-                dtype,
-            } => write!(
-                f,
-                "input {position} ({}) must be {:?} {}, as captured, but is {dtype:?} {shape}",
-                expected.id, expected.dtype, expected.shape
-            ),
+            ProgramError::Input { position, mismatch } => {
+                write!(f, "input {position}, {mismatch}")
+            }
             ProgramError::Upload { id, source } => write!(f, "{id} was not uploaded: {source}"),
             ProgramError::Operation { position, source } => {
                 write!(f, "at position {position} of the graph: {source}")
