@@ -103,8 +103,8 @@ impl<B: BackendIr> Context<B> {
 
     /// Register `output` as the tensor that `out` declares.
     ///
-    /// Where the backend chose another dtype of the same kind (the dtype of indices, mostly), it
-    /// is converted: the dtype of an output is what the IR says.
+    /// Where the backend chose another dtype (that of indices, mostly), the output is converted:
+    /// its dtype is what the IR says.
     pub(crate) fn write<K: TensorKind<B>>(
         &mut self,
         out: &TensorIr,
@@ -117,8 +117,10 @@ impl<B: BackendIr> Context<B> {
             return Err(wrong_shape(out, &output));
         }
         if !same_dtype(output.dtype(), out.dtype) {
-            let fault = wrong_dtype(out, &output);
-            output = K::cast(output, out.dtype).ok_or(fault)?;
+            output = K::cast(output, out.dtype);
+            if !same_dtype(output.dtype(), out.dtype) {
+                return Err(wrong_dtype(out, &output));
+            }
         }
         self.handles.register_handle(out.id, K::into_handle(output));
         Ok(())

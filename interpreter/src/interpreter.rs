@@ -372,6 +372,9 @@ impl<B: BackendIr> TensorInterpreter<B> {
 impl<B: BackendIr> Context<B> {
     /// Take `tensor` as the primitive its dtype says.
     fn primitive(&mut self, tensor: &TensorIr) -> Outcome<HandleKind<B>> {
+        if self.handles.error(&tensor.id).is_some() {
+            return Err(self.no_data(tensor.id));
+        }
         Ok(match kind_of(tensor.dtype)? {
             Kind::Float => HandleKind::Float(self.read::<Float>(tensor)?),
             Kind::Int => HandleKind::Int(self.read::<Int>(tensor)?),

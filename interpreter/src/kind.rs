@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use burn_backend::{
-    DType, TensorMetadata,
+    DType, IntDType, Scalar, TensorMetadata,
     tensor::{BoolTensor, FloatTensor, IntTensor},
 };
 use burn_ir::{BackendIr, TensorHandle};
@@ -23,8 +23,8 @@ pub(crate) trait TensorKind<B: BackendIr> {
     fn has(dtype: DType) -> bool;
     fn from_handle(handle: TensorHandle<B::Handle>) -> Self::Primitive;
     fn into_handle(tensor: Self::Primitive) -> B::Handle;
-    /// `tensor` with elements of type `dtype`; `None` where the backend cannot convert the kind.
-    fn cast(tensor: Self::Primitive, dtype: DType) -> Option<Self::Primitive>;
+    /// `tensor` with elements of type `dtype`, as far as the backend has it.
+    fn cast(tensor: Self::Primitive, dtype: DType) -> Self::Primitive;
 }
 
 pub(crate) struct Float;
@@ -47,8 +47,8 @@ impl<B: BackendIr> TensorKind<B> for Float {
         B::float_tensor_handle(tensor)
     }
 
-    fn cast(tensor: Self::Primitive, dtype: DType) -> Option<Self::Primitive> {
-        Some(B::float_cast(tensor, dtype.into()))
+    fn cast(tensor: Self::Primitive, dtype: DType) -> Self::Primitive {
+        B::float_cast(tensor, dtype.into())
     }
 }
 
@@ -68,8 +68,8 @@ impl<B: BackendIr> TensorKind<B> for Int {
         B::int_tensor_handle(tensor)
     }
 
-    fn cast(tensor: Self::Primitive, dtype: DType) -> Option<Self::Primitive> {
-        Some(B::int_cast(tensor, dtype.into()))
+    fn cast(tensor: Self::Primitive, dtype: DType) -> Self::Primitive {
+        B::int_cast(tensor, dtype.into())
     }
 }
 
@@ -89,8 +89,10 @@ impl<B: BackendIr> TensorKind<B> for Bool {
         B::bool_tensor_handle(tensor)
     }
 
-    fn cast(_tensor: Self::Primitive, _dtype: DType) -> Option<Self::Primitive> {
-        None
+    /// Burn has no cast of bools: they go through ints.
+    fn cast(tensor: Self::Primitive, dtype: DType) -> Self::Primitive {
+        let ints = B::bool_into_int(tensor, IntDType::I32);
+        B::int_not_equal_elem(ints, Scalar::Int(0), dtype.into())
     }
 }
 

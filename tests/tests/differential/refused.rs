@@ -1,0 +1,168 @@
+//! Rows that upstream does not execute: what ours makes of them, against the backend itself.
+
+use burn_backend::ops::IntTensorOps;
+use burn_backend::{DType, Distribution, Shape, TensorData, quantization::QuantScheme};
+use burn_flex::Flex;
+use burn_interpreter::{Fault, TensorInterpreter};
+use burn_ir::{
+    BaseOperationIr, CastOpIr, CustomOpIr, DequantizeOpIr, DistributedOperationIr,
+    FloatOperationIr, GatherNdOpIr, InitOperationIr, NumericOperationIr, OperationIr,
+    QuantizationParametersIr, QuantizeOpIr, RandomOpIr, ScatterNdOpIr, TensorStatus,
+};
+use burn_std::future::block_on;
+use interpreter_tests::{BOOL, Case, Verdict, compare, quietly, read};
+
+/// The rows whose case is here, or in the tests of handles and custom operations.
+pub(crate) const NAMES: [&str; 12] = [
+    "base.Cast.bool",
+    "base.Cast.int",
+    "base.GatherNd.bool",
+    "base.ScatterNd.bool",
+    "distributed.AllReduce",
+    "distributed.SyncCollective",
+    "float.Dequantize",
+    "float.Quantize",
+    "numeric.IntRandom.float",
+    "stream.Custom",
+    "stream.Drop",
+    "stream.Init",
+];
+
+/// B35: upstream panics; the backend has the method.
+#[test]
+fn b35_cast_of_ints_is_the_backends() {
+    for dtype in [DType::I32, DType::I16, DType::U8, DType::U64] {
+        let case = Case::new(|t| {
+            let input = t.ints(&[1, -2, 70_000], &[3]);
+            OperationIr::BaseInt(BaseOperationIr::Cast(CastOpIr::create(
+                input,
+                dtype,
+                || t.id(),
+            )))
+        });
+        let direct = quietly(|| {
+            let data = TensorData::from([1i64, -2, 70_000]);
+            let tensor =
+                Flex::int_cast(Flex::int_from_data(data, &Default::default()), dtype.into());
+            block_on(Flex::int_into_data(tensor)).expect("the backend reads its own tensor")
+        });
+        let Verdict::OnlyOurs(_, outputs) = compare::<Flex>(&case, TensorStatus::ReadOnly) else {
+            panic!("upstream executes the cast to {dtype:?} now: move the case to base.rs");
+        };
+        assert_eq!(outputs, [direct], "{dtype:?}");
+    }
+}
+
+/// Both the error and the output say which row it is, and why nobody executes it.
+fn assert_unsupported(case: &Case, reason: &str) {
+    let mut interpreter = TensorInterpreter::<Flex>::new(Default::default());
+    for (id, data) in &case.inputs {
+        interpreter.register_tensor_data_id(*id, data.clone());
+    }
+    let error = interpreter
+        .try_register_op(case.op.clone())
+        .expect_err("the row is not supported");
+    assert!(matches!(error.fault(), Fault::Unsupported), "{error}");
+    assert_eq!(error.op().name, case.name());
+    for output in case.op.outputs() {
+        let read = read(&mut interpreter, output).expect_err("the output holds the error");
+        assert!(read.contains(case.name()), "{read}");
+        assert!(read.contains(reason), "{read}");
+    }
+    for (id, data) in &case.inputs {
+        let input = case
+            .op
+            .inputs()
+            .find(|input| input.id == *id)
+            .expect("the case reads it");
+        assert_eq!(read(&mut interpreter, input), Ok(data.clone()));
+    }
+}
+
+#[test]
+fn unsupported_rows_are_errors_with_their_reason() {
+    let bool_base = OperationIr::BaseBool;
+    assert_unsupported(
+        &Case::new(|t| {
+            let input = t.bool(&[3]);
+            bool_base(BaseOperationIr::Cast(CastOpIr::create(input, BOOL, || {
+                t.id()
+            })))
+        }),
+        "no `bool_cast`",
+    );
+    assert_unsupported(
+        &Case::new(|t| {
+            let (data, indices) = (t.bool(&[2, 2]), t.ints(&[1, 0], &[1, 2]));
+            bool_base(BaseOperationIr::GatherNd(GatherNdOpIr::create(
+                data,
+                indices,
+                || t.id(),
+            )))
+        }),
+        "no `bool_gather_nd`",
+    );
+    assert_unsupported(
+        &Case::new(|t| {
+            let (data, indices, values) = (t.bool(&[2, 2]), t.ints(&[1, 0], &[1, 2]), t.bool(&[1]));
+            let update = burn_backend::tensor::IndexingUpdateOp::Assign;
+            let op = ScatterNdOpIr::create(data, indices, values, update, || t.id());
+            bool_base(BaseOperationIr::ScatterNd(op))
+        }),
+        "no `bool_scatter_nd`",
+    );
+    assert_unsupported(
+        &Case::new(|t| {
+            let (tensor, scales) = (t.float(&[4]), t.float(&[1]));
+            let qparams = QuantizationParametersIr {
+                scales,
+                global: None,
+            };
+            let op = QuantizeOpIr::create(tensor, qparams, QuantScheme::default(), || t.id());
+            OperationIr::Float(DType::F32, FloatOperationIr::Quantize(op))
+        }),
+        "quantized tensors are not interpreted",
+    );
+    assert_unsupported(
+        &Case::new(|t| {
+            let op = DequantizeOpIr::create(t.float(&[4]), DType::F32, || t.id());
+            OperationIr::Float(DType::F32, FloatOperationIr::Dequantize(op))
+        }),
+        "quantized tensors are not interpreted",
+    );
+}
+
+#[test]
+fn b36_random_integers_are_no_operation_on_floats() {
+    assert_unsupported(
+        &Case::new(|t| {
+            let range = Distribution::Uniform(0.0, 9.0);
+            let op = RandomOpIr::create(Shape::new([2]), DType::F32, range, || t.id());
+            OperationIr::NumericFloat(DType::F32, NumericOperationIr::IntRandom(op))
+        }),
+        "an operation on ints",
+    );
+}
+
+/// The names above are those of operations, so a row cannot hide behind one that is gone.
+#[test]
+fn names_are_names_of_operations() {
+    let operations = [
+        OperationIr::Distributed(DistributedOperationIr::SyncCollective),
+        OperationIr::Custom(CustomOpIr::new("none", &[], &[])),
+        OperationIr::Init(InitOperationIr::create(Shape::new([1]), DType::F32, || {
+            burn_ir::TensorId::new(0)
+        })),
+    ];
+    for operation in &operations {
+        assert!(NAMES.contains(&burn_interpreter::op_info(operation).name));
+    }
+    for name in NAMES {
+        assert!(
+            burn_interpreter::OPERATIONS
+                .iter()
+                .any(|info| info.name == name),
+            "{name}"
+        );
+    }
+}
