@@ -6,6 +6,7 @@ mod case;
 mod compare;
 mod engine;
 mod quiet;
+pub mod stream;
 
 pub use case::{BOOL, Case, Tensors, set_statuses};
 pub use compare::{Verdict, compare};

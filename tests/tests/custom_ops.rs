@@ -1,0 +1,231 @@
+//! Custom operations: handlers are run, and held to what their operation declares.
+
+use std::sync::{Arc, Mutex};
+
+use burn_backend::ops::{FloatTensorOps, IntTensorOps};
+use burn_backend::{DType, ExecutionError, TensorData};
+use burn_flex::Flex;
+use burn_interpreter::{CustomOpRegistry, Fault, OpError, TensorInterpreter};
+use burn_ir::{CustomOpIr, OperationIr, ScalarIr, TensorError, TensorId, TensorIr};
+use interpreter_tests::stream::{add_scalar, drop_all, floats, out, ro, rw};
+use interpreter_tests::{quietly, read};
+
+const F32: DType = DType::F32;
+
+fn op(id: &'static str, inputs: &[TensorIr], outputs: &[TensorIr]) -> OperationIr {
+    OperationIr::Custom(CustomOpIr::new(id, inputs, outputs))
+}
+
+fn registry() -> CustomOpRegistry<Flex> {
+    let mut registry = CustomOpRegistry::<Flex>::new();
+    registry.register("double", |handles, ir, _| {
+        let input = handles.get_float_tensor::<Flex>(&ir.inputs[0]);
+        let output = Flex::float_mul_scalar(input, 2.0.into());
+        handles.register_float_tensor::<Flex>(&ir.outputs[0].id, output);
+    });
+    registry.register("bad", |_, _, _| panic!("the handler is broken"));
+    registry.register("half", |handles, ir, device| {
+        let output = Flex::float_from_data(TensorData::from([1.0f32]), device);
+        handles.register_float_tensor::<Flex>(&ir.outputs[0].id, output);
+    });
+    registry.register("typed", |handles, ir, device| {
+        let output = Flex::int_from_data(TensorData::from([1i64]), device);
+        handles.register_int_tensor::<Flex>(&ir.outputs[0].id, output);
+    });
+    registry.register("shaped", |handles, ir, device| {
+        let output = Flex::float_from_data(TensorData::from([1.0f32, 2.0]), device);
+        handles.register_float_tensor::<Flex>(&ir.outputs[0].id, output);
+    });
+    registry.register("refuses", |handles, ir, _| {
+        let error = TensorError::new(ExecutionError::generic("the file is not there"));
+        handles.set_error(ir.outputs[0].id, error);
+    });
+    registry.register("idle", |_, _, _| {});
+    registry
+}
+
+/// An interpreter with the handlers above and the tensor 1, `[3]`.
+fn interpreter() -> TensorInterpreter<Flex> {
+    let mut interpreter = TensorInterpreter::with_custom_ops(Default::default(), registry());
+    interpreter.register_tensor_data_id(TensorId::new(1), TensorData::from([3.0f32]));
+    interpreter
+}
+
+#[test]
+fn a_handler_gets_its_tensors_and_scalars() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let mut registry = CustomOpRegistry::<Flex>::new();
+    let record = seen.clone();
+    registry.register("scale", move |handles, ir, _| {
+        record
+            .lock()
+            .expect("nobody panics")
+            .extend(ir.scalars.iter().copied());
+        let input = handles.get_float_tensor::<Flex>(&ir.inputs[0]);
+        let output = Flex::float_mul_scalar(input, ir.scalars[0].into());
+        handles.register_float_tensor::<Flex>(&ir.outputs[0].id, output);
+    });
+    let mut interpreter = TensorInterpreter::with_custom_ops(Default::default(), registry);
+    interpreter.register_tensor_data_id(TensorId::new(1), TensorData::from([2.0f32, 4.0]));
+    let (input, output) = (rw(1, &[2], F32), out(2, &[2], F32));
+    let scalars = vec![ScalarIr::Float(3.0)];
+    let scale = CustomOpIr::with_scalars("scale", &[input], &[output], scalars.clone());
+    assert!(
+        interpreter
+            .try_register_op(OperationIr::Custom(scale))
+            .is_ok()
+    );
+    assert_eq!(floats(&mut interpreter, 2, 2), Ok(vec![6.0, 12.0]));
+    assert_eq!(*seen.lock().expect("nobody panics"), scalars);
+    assert_eq!(interpreter.num_handles(), 1);
+}
+
+#[test]
+fn a_handler_can_make_tensors_of_nothing() {
+    let mut registry = CustomOpRegistry::<Flex>::default();
+    registry.register("load", |handles, ir, device| {
+        let data = TensorData::from([10i64, 20, 30]);
+        let tensor = Flex::int_from_data(data, device);
+        handles.register_int_tensor::<Flex>(&ir.outputs[0].id, tensor);
+    });
+    let mut interpreter = TensorInterpreter::with_custom_ops(Default::default(), registry);
+    interpreter.register_op(op("load", &[], &[out(2, &[3], DType::I64)]));
+    let data = read(&mut interpreter, &ro(2, &[3], DType::I64));
+    assert_eq!(data, Ok(TensorData::from([10i64, 20, 30])));
+}
+
+#[test]
+fn the_last_handler_of_an_id_counts() {
+    let mut registry = registry();
+    registry.register("idle", |handles, ir, device| {
+        let output = Flex::float_from_data(TensorData::from([9.0f32]), device);
+        handles.register_float_tensor::<Flex>(&ir.outputs[0].id, output);
+    });
+    let mut interpreter = TensorInterpreter::with_custom_ops(Default::default(), registry.clone());
+    interpreter.register_op(op("idle", &[], &[out(2, &[1], F32)]));
+    assert_eq!(floats(&mut interpreter, 2, 1), Ok(vec![9.0]));
+}
+
+/// B79: whatever a handler does wrong, its operation's outputs hold an error that names it, and
+/// everything else goes on.
+fn assert_fails(id: &'static str, outputs: &[TensorIr], check: impl Fn(&OpError) -> bool) {
+    let mut interpreter = interpreter();
+    let failed = quietly(|| interpreter.try_register_op(op(id, &[ro(1, &[1], F32)], outputs)));
+    let error = failed.expect_err("the handler does not do what it should");
+    assert!(check(&error), "{error}");
+    assert_eq!(error.custom_op(), Some(id));
+    for output in outputs {
+        let message = read(&mut interpreter, output).expect_err("the output holds the error");
+        assert!(
+            message.contains("stream.Custom") || message.contains("not there"),
+            "{message}"
+        );
+        let below = add_scalar(
+            ro(output.id.value(), &[1], F32),
+            ScalarIr::Float(1.0),
+            out(8, &[1], F32),
+        );
+        assert!(interpreter.try_register_op(below).is_err());
+    }
+    interpreter.register_op(op("double", &[ro(1, &[1], F32)], &[out(9, &[1], F32)]));
+    assert_eq!(floats(&mut interpreter, 9, 1), Ok(vec![6.0]));
+    drop_all(&mut interpreter, &[1, 2, 3, 8, 9]);
+    assert_eq!(interpreter.num_handles(), 0);
+}
+
+#[test]
+fn b79_no_handler() {
+    assert_fails("nope", &[out(2, &[1], F32)], |error| {
+        matches!(error.fault(), Fault::MissingHandler { id } if id == "nope")
+            && error.to_string().contains("CustomOpRegistry::register")
+    });
+}
+
+#[test]
+fn b79_a_handler_that_panics() {
+    assert_fails(
+        "bad",
+        &[out(2, &[1], F32)],
+        |error| matches!(error.fault(), Fault::Panicked { message } if message == "the handler is broken"),
+    );
+}
+
+#[test]
+fn b79_a_handler_that_leaves_an_output_out() {
+    assert_fails(
+        "half",
+        &[out(2, &[1], F32), out(3, &[1], F32)],
+        |error| matches!(error.fault(), Fault::MissingOutput { id } if id.value() == 3),
+    );
+}
+
+#[test]
+fn b79_a_handler_that_makes_another_kind() {
+    assert_fails("typed", &[out(2, &[1], F32)], |error| {
+        error.to_string().contains("`typed`")
+    });
+}
+
+#[test]
+fn b79_a_handler_that_makes_another_shape() {
+    assert_fails("shaped", &[out(2, &[1], F32)], |error| {
+        matches!(error.fault(), Fault::WrongShape { .. })
+    });
+}
+
+#[test]
+fn a_handler_can_say_why_it_fails() {
+    assert_fails(
+        "refuses",
+        &[out(2, &[1], F32)],
+        |error| matches!(error.fault(), Fault::Handler { error } if error.root() == "the file is not there"),
+    );
+}
+
+#[test]
+fn a_handler_is_not_run_without_its_inputs() {
+    let mut interpreter = interpreter();
+    let double = op("double", &[ro(77, &[1], F32)], &[out(2, &[1], F32)]);
+    let error = interpreter
+        .try_register_op(double)
+        .expect_err("there is no tensor 77");
+    assert!(
+        matches!(error.fault(), Fault::MissingTensor { id } if id.value() == 77),
+        "{error}"
+    );
+    let below = op("double", &[rw(2, &[1], F32)], &[out(3, &[1], F32)]);
+    let error = interpreter
+        .try_register_op(below)
+        .expect_err("its input holds an error");
+    assert!(matches!(error.fault(), Fault::Errored { .. }), "{error}");
+    drop_all(&mut interpreter, &[1, 3]);
+    assert_eq!(interpreter.num_handles(), 0);
+}
+
+/// The operation says that the use is the last, so it is, whatever the handler takes.
+#[test]
+fn an_input_at_its_last_use_is_released() {
+    let mut interpreter = interpreter();
+    assert!(
+        interpreter
+            .try_register_op(op("idle", &[rw(1, &[1], F32)], &[]))
+            .is_ok()
+    );
+    assert_eq!(interpreter.num_handles(), 0);
+}
+
+/// An operation without outputs has no tensor to carry its failure: the next sync does.
+#[test]
+fn the_failure_of_an_operation_without_outputs_waits_for_sync() {
+    let mut interpreter = interpreter();
+    quietly(|| interpreter.register_op(op("bad", &[], &[])));
+    let message = interpreter
+        .sync()
+        .expect_err("the handler panicked")
+        .to_string();
+    assert!(
+        message.contains("`bad`") && message.contains("the handler is broken"),
+        "{message}"
+    );
+    assert!(interpreter.sync().is_ok());
+}
