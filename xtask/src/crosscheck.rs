@@ -216,6 +216,7 @@ fn check_fields(group: &Group, row: &Row, upstream: &Upstream, findings: &mut Ve
     let finding = |message: String, span: Range<usize>| {
         Diagnostic::new(message, span).note(format!("the struct stands at {}", ir_struct.place))
     };
+    let known = findings.len();
     for field in body.signature.fields() {
         if !ir_struct
             .fields
@@ -247,10 +248,13 @@ fn check_fields(group: &Group, row: &Row, upstream: &Upstream, findings: &mut Ve
             findings.push(finding(message, tensor.name.span.clone()));
         }
     }
-    let is_unsupported = matches!(body.handling, Handling::Unsupported(_));
+    // A field that is not named may be the one that is misspelt.
+    if findings.len() > known || matches!(body.handling, Handling::Unsupported(_)) {
+        return;
+    }
     for (field, _) in &ir_struct.fields {
         let is_named = body.signature.fields().any(|name| name.value == *field);
-        if !is_named && !is_unsupported {
+        if !is_named {
             findings.push(
                 finding(
                     format!("the row does not use field `{field}`"),

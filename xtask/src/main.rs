@@ -6,6 +6,7 @@ mod commands {
     //! The commands, one file each.
 
     pub(crate) mod check;
+    pub(crate) mod docs;
     pub(crate) mod list;
     pub(crate) mod package;
     pub(crate) mod show;
@@ -20,7 +21,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{check, list, package, show};
+use commands::{check, docs, list, package, show};
 use workspace::Workspace;
 
 /// The maintainer's workbench of burn-interpreter.
@@ -44,6 +45,9 @@ enum Command {
     /// Show everything about an operation: its row, its IR struct, its method, its code, its tests.
     #[command(after_help = show::EXAMPLES)]
     Show(show::Args),
+    /// Write the files that are made from the table: OPS.md and the counts in the README.
+    #[command(after_help = docs::EXAMPLES)]
+    Docs(docs::Args),
     /// Pack the publishable crates and build what was packed outside the workspace.
     #[command(after_help = package::EXAMPLES)]
     Package,
@@ -62,6 +66,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&workspace, &args),
         Command::List(args) => list::run(&workspace, &args),
         Command::Show(args) => show::run(&workspace, &args),
+        Command::Docs(args) => docs::run(&workspace, &args),
         Command::Package => package::run(&workspace),
     };
     match outcome {

@@ -13,7 +13,7 @@ pub(crate) const TABLE: &str = "op-spec.toml";
 #[derive(clap::Args)]
 pub(crate) struct Workspace {
     /// The workspace, instead of this one.
-    #[arg(long, global = true, value_name = "DIR", default_value_os_t = here())]
+    #[arg(long, global = true, value_name = "DIR", default_value_os_t = here(), hide_default_value = true)]
     root: PathBuf,
     /// A folder with `burn-ir-VERSION` and `burn-backend-VERSION`, instead of what cargo fetches.
     #[arg(long, global = true, value_name = "DIR")]

@@ -8,6 +8,7 @@
 mod activation;
 mod base;
 mod convolution;
+mod facts;
 mod float;
 mod int;
 mod module;

@@ -1,0 +1,142 @@
+//! `cargo xtask docs`: the files that are written from the table.
+
+use std::fmt::Write;
+
+use burn_op_spec::{Group, Handling, Kind, KindRef, Operation, Row, Signature, Table};
+
+use crate::Outcome;
+use crate::workspace::{TABLE, Workspace};
+
+pub(crate) const EXAMPLES: &str = "Examples:
+  cargo xtask docs            write them
+  cargo xtask docs --check    say whether they are as the table has them";
+
+const OPS: &str = "OPS.md";
+const README: &str = "README.md";
+/// The lines of the README between which the counts stand.
+const BEGIN: &str = "<!-- counts: cargo xtask docs -->";
+const END: &str = "<!-- /counts -->";
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Write nothing; fail if a file is not what the table makes of it.
+    #[arg(long)]
+    check: bool,
+}
+
+pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, String> {
+    let (_, table) = workspace.table()?;
+    let readme = workspace.read(README)?;
+    let files = [(OPS, ops(&table)), (README, with_counts(&readme, &table)?)];
+    let mut outcome = Outcome::Fine;
+    for (file, wanted) in files {
+        if workspace.read(file).ok().as_ref() == Some(&wanted) {
+            continue;
+        }
+        if args.check {
+            eprintln!("error: {file} is not what {TABLE} makes of it: run `cargo xtask docs`");
+            outcome = Outcome::Found;
+        } else {
+            workspace.write(file, &wanted)?;
+            eprintln!("wrote {file}");
+        }
+    }
+    Ok(outcome)
+}
+
+/// The README with the counts of this table.
+fn with_counts(readme: &str, table: &Table) -> Result<String, String> {
+    let parts = readme.split_once(BEGIN).and_then(|(before, rest)| {
+        let (_, after) = rest.split_once(END)?;
+        Some((before, after))
+    });
+    let Some((before, after)) = parts else {
+        return Err(format!("{README} has no lines `{BEGIN}` and `{END}`"));
+    };
+    Ok(format!("{before}{BEGIN}\n{}{END}{after}", counts(table)))
+}
+
+fn counts(table: &Table) -> String {
+    let rows = || table.groups.iter().flat_map(|group| &group.rows);
+    let of = |is: fn(&Handling) -> bool| {
+        rows()
+            .filter(|row| row.body.as_ref().is_some_and(|body| is(&body.handling)))
+            .count()
+    };
+    format!(
+        "{} rows for {} operations: {} are calls, {} have a body written by hand, {} are not \
+         supported and say why.\n",
+        rows().count(),
+        table.operations().count(),
+        of(|handling| matches!(handling, Handling::Call)),
+        of(|handling| matches!(handling, Handling::Custom(_))),
+        of(|handling| matches!(handling, Handling::Unsupported(_))),
+    )
+}
+
+/// Every operation: kinds, backend method, tensors, exceptions.
+fn ops(table: &Table) -> String {
+    let mut text = format!(
+        "# Operations\n\nWritten from `{TABLE}` by `cargo xtask docs`; edit the table.\n\n{}",
+        counts(table)
+    );
+    for group in &table.groups {
+        let arms = group.arms.iter().filter_map(|arm| arm.pattern.as_ref());
+        let arms: Vec<_> = arms
+            .map(|pattern| format!("`{}`", *pattern.variant))
+            .collect();
+        let carried = match arms.is_empty() {
+            true => String::new(),
+            false => format!(", carried by {}", arms.join(", ")),
+        };
+        let (name, ir) = (&*group.name, &*group.ir);
+        let _ = write!(
+            text,
+            "\n## {name}\n\n`burn_ir::{ir}`{carried}.\n\n\
+             | operation | kinds | backend method | reads | writes | exception |\n\
+             | --- | --- | --- | --- | --- | --- |\n"
+        );
+        for row in &group.rows {
+            text += &line(group, row);
+        }
+    }
+    text
+}
+
+fn line(group: &Group, row: &Row) -> String {
+    let Some(body) = &row.body else {
+        return String::new();
+    };
+    let arms = group.arms.iter().filter(|arm| row.covers(arm.kind));
+    let operations = arms.clone().flat_map(|arm| {
+        group
+            .operations(arm)
+            .filter(|operation| operation.row == row)
+    });
+    let methods: Vec<_> = operations
+        .filter_map(|operation: Operation<'_>| operation.method())
+        .map(|method| format!("`{method}`"))
+        .collect();
+    let kinds: Vec<_> = arms.filter_map(|arm| arm.kind).map(Kind::name).collect();
+    let exception = match &body.handling {
+        Handling::Call => String::new(),
+        Handling::Custom(reason) => format!("by hand: {reason}"),
+        Handling::Unsupported(reason) => format!("**not supported**: {reason}"),
+    };
+    let Signature { outputs, .. } = &body.signature;
+    let reads = tensors(body.signature.inputs());
+    let writes = tensors(outputs);
+    let (variant, kinds, methods) = (&*row.variant, kinds.join(", "), methods.join(", "));
+    format!("| `{variant}` | {kinds} | {methods} | {reads} | {writes} | {exception} |\n")
+}
+
+fn tensors<'f>(fields: impl IntoIterator<Item = &'f burn_op_spec::Field>) -> String {
+    let fields = fields.into_iter().map(|field| {
+        let text = field.to_string();
+        match field.kind.value {
+            KindRef::Arm => text.replace(": T", ""),
+            KindRef::Fixed(_) => text,
+        }
+    });
+    fields.collect::<Vec<_>>().join(", ")
+}
