@@ -6,13 +6,17 @@ mod commands {
     //! The commands, one file each.
 
     pub(crate) mod check;
+    pub(crate) mod diff;
     pub(crate) mod docs;
     pub(crate) mod list;
+    pub(crate) mod new_op;
     pub(crate) mod package;
     pub(crate) mod show;
+    pub(crate) mod upgrade;
 }
 mod crosscheck;
 mod find;
+mod infer;
 mod report;
 mod upstream;
 mod workspace;
@@ -21,7 +25,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{check, docs, list, package, show};
+use commands::{check, diff, docs, list, new_op, package, show, upgrade};
 use workspace::Workspace;
 
 /// The maintainer's workbench of burn-interpreter.
@@ -45,6 +49,15 @@ enum Command {
     /// Show everything about an operation: its row, its IR struct, its method, its code, its tests.
     #[command(after_help = show::EXAMPLES)]
     Show(show::Args),
+    /// Write a row for a variant that has none, and say what is left to do.
+    #[command(after_help = new_op::EXAMPLES)]
+    NewOp(new_op::Args),
+    /// Show what another version of burn-ir and burn-backend changes, and which rows.
+    #[command(after_help = diff::EXAMPLES)]
+    Diff(diff::Args),
+    /// Write the table for another version, as far as a tool can.
+    #[command(after_help = upgrade::EXAMPLES)]
+    Upgrade(upgrade::Args),
     /// Write the files that are made from the table: OPS.md and the counts in the README.
     #[command(after_help = docs::EXAMPLES)]
     Docs(docs::Args),
@@ -66,6 +79,9 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&workspace, &args),
         Command::List(args) => list::run(&workspace, &args),
         Command::Show(args) => show::run(&workspace, &args),
+        Command::NewOp(args) => new_op::run(&workspace, &args),
+        Command::Diff(args) => diff::run(&workspace, &args),
+        Command::Upgrade(args) => upgrade::run(&workspace, &args),
         Command::Docs(args) => docs::run(&workspace, &args),
         Command::Package => package::run(&workspace),
     };

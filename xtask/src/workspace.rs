@@ -26,6 +26,15 @@ fn here() -> PathBuf {
 }
 
 impl Workspace {
+    /// The workspace that this program is part of.
+    #[cfg(test)]
+    pub(crate) fn here() -> Self {
+        Self {
+            root: here(),
+            sources: None,
+        }
+    }
+
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
