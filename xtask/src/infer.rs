@@ -70,7 +70,7 @@ fn draft(group: &Group, arm: &Arm, variant: &Variant, upstream: &Upstream) -> Dr
             if let Some(nearest) = found.doubt {
                 draft.doubts.push(nearest);
             }
-            let returned = returned_fields(found.method, upstream);
+            let returned = returned_fields(found.method, ir_struct, upstream);
             let outputs = ir_struct.map(|ir_struct| output_fields(ir_struct, &returned));
             fill(
                 &mut draft,
@@ -182,8 +182,23 @@ fn output_fields<'s>(ir_struct: &'s Struct, returned: &[String]) -> Vec<&'s (Str
         .collect()
 }
 
-/// The fields of the struct that a method returns.
-fn returned_fields(method: &Method, upstream: &Upstream) -> Vec<String> {
+/// The fields of the struct that a method returns. Those of a tuple have no names: they are the
+/// tensors of the IR that the method does not take.
+fn returned_fields(
+    method: &Method,
+    ir_struct: Option<&Struct>,
+    upstream: &Upstream,
+) -> Vec<String> {
+    if method.output.starts_with('(') {
+        let fields = ir_struct
+            .into_iter()
+            .flat_map(|ir_struct| &ir_struct.fields);
+        let is_taken = |field: &str| method.params.iter().any(|(param, _)| param == field);
+        let left = fields.filter(|(name, ty)| ty.contains("TensorIr") && !is_taken(name));
+        let left: Vec<String> = left.map(|(name, _)| name.clone()).collect();
+        let is_all = left.len() == kinds_in(&method.output).len();
+        return if is_all { left } else { Vec::new() };
+    }
     let name = method.output.split('<').next().unwrap_or_default();
     let found = upstream.structs.get(name);
     let fields = found.into_iter().flat_map(|found| &found.fields);
