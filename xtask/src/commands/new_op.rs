@@ -140,10 +140,11 @@ fn left_to_do(group: &Group, variant: &Variant, rows: &[Inferred]) -> String {
     let needs = |word: &str| rows.iter().any(|row| row.value.contains(word));
     let mut steps = vec!["cargo xtask check".to_string()];
     if needs("custom = ") {
-        steps.push(format!(
+        steps.push(
             "write the body in interpreter/src/custom/, and the reason in the row; \
              `cargo xtask check` says its name"
-        ));
+                .to_owned(),
+        );
     }
     if needs("unsupported = ") {
         steps.push("say in the row why no method executes it, or which one does".into());
