@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use burn_backend::{
-    ExecutionError, TensorMetadata,
+    DType, ExecutionError, TensorMetadata,
     tensor::{BoolTensor, FloatTensor, IntTensor},
 };
 use burn_ir::{
@@ -12,9 +12,12 @@ use burn_ir::{
 };
 use burn_std::sync::Mutex;
 
+use crate::collective::{BackendCollective, Collective};
 use crate::custom_op::CustomOpRegistry;
 use crate::error::{Fault, OpError};
-use crate::kind::{Bool, Float, Int, TensorKind, same_dtype};
+use crate::kind::{Bool, Float, Int, TensorKind, held, same_dtype};
+use crate::limits::{Limits, declared_bytes};
+use crate::live::LiveBytes;
 
 /// What a step of an operation comes to. The fault is boxed: a word on the way that has none.
 pub(crate) type Outcome<T = ()> = Result<T, Box<Fault>>;
@@ -35,6 +38,9 @@ pub(crate) struct Context<B: BackendIr> {
     pub(crate) handles: HandleContainer<B::Handle>,
     pub(crate) device: B::Device,
     pub(crate) custom_ops: CustomOpRegistry<B>,
+    pub(crate) collective: Box<dyn Collective<B>>,
+    pub(crate) limits: Limits,
+    pub(crate) live_bytes: LiveBytes,
     /// A failure that no tensor could carry, for the next `sync` to report. The first is kept.
     pub(crate) deferred: Mutex<Option<ExecutionError>>,
 }
@@ -45,6 +51,9 @@ impl<B: BackendIr> Context<B> {
             handles: HandleContainer::new(),
             device,
             custom_ops,
+            collective: Box::new(BackendCollective::default()),
+            limits: Limits::default(),
+            live_bytes: LiveBytes::default(),
             deferred: Mutex::new(None),
         }
     }
@@ -88,20 +97,38 @@ impl<B: BackendIr> Context<B> {
         if !K::has(tensor.dtype) {
             return Err(wrong_kind::<B, K>(tensor));
         }
+        let handle = self.handle(tensor)?;
+        if let Some(held) = held::<B>(&handle)
+            && held.kind != Some(K::KIND)
+        {
+            return Err(wrong_dtype(tensor, held.dtype));
+        }
         let primitive = K::from_handle(TensorHandle {
-            handle: self.handle(tensor)?,
+            handle,
             shape: tensor.shape.clone(),
         });
         if !same_dtype(primitive.dtype(), tensor.dtype) {
-            return Err(wrong_dtype(tensor, &primitive));
+            return Err(wrong_dtype(tensor, primitive.dtype()));
         }
         if primitive.shape() != tensor.shape {
             return Err(wrong_shape(tensor, &primitive));
         }
+        if let TensorStatus::ReadWrite = tensor.status {
+            self.live_bytes.remove(declared_bytes(tensor));
+        }
         Ok(primitive)
     }
 
-    /// Register `output` as the tensor that `out` declares.
+    /// The output that `out` declares may be made: its dtype is of the kind, its size within the
+    /// limits.
+    pub(crate) fn admit<K: TensorKind<B>>(&mut self, out: &TensorIr) -> Outcome {
+        if !K::has(out.dtype) {
+            return Err(wrong_kind::<B, K>(out));
+        }
+        self.admit_bytes(out.id, declared_bytes(out))
+    }
+
+    /// Register `output`, which was admitted, as the tensor that `out` declares.
     ///
     /// Where the backend chose another dtype (that of indices, mostly), the output is converted:
     /// its dtype is what the IR says.
@@ -110,19 +137,16 @@ impl<B: BackendIr> Context<B> {
         out: &TensorIr,
         mut output: K::Primitive,
     ) -> Outcome {
-        if !K::has(out.dtype) {
-            return Err(wrong_kind::<B, K>(out));
-        }
         if output.shape() != out.shape {
             return Err(wrong_shape(out, &output));
         }
         if !same_dtype(output.dtype(), out.dtype) {
             output = K::cast(output, out.dtype);
             if !same_dtype(output.dtype(), out.dtype) {
-                return Err(wrong_dtype(out, &output));
+                return Err(wrong_dtype(out, output.dtype()));
             }
         }
-        self.handles.register_handle(out.id, K::into_handle(output));
+        self.register(out.id, K::into_handle(output));
         Ok(())
     }
 
@@ -154,6 +178,7 @@ impl<B: BackendIr> Context<B> {
         for input in op.inputs() {
             self.handles.free(input);
         }
+        self.live_bytes.lose_count();
         let op_error = OpError::new(op, fault);
         let error = op_error.tensor_error();
         for output in op.outputs() {
@@ -211,6 +236,22 @@ impl<B: BackendIr> Context<B> {
         self.read_list::<Bool>(tensors)
     }
 
+    pub(crate) fn admit_float(&mut self, out: &TensorIr) -> Outcome {
+        self.admit::<Float>(out)
+    }
+
+    pub(crate) fn admit_int(&mut self, out: &TensorIr) -> Outcome {
+        self.admit::<Int>(out)
+    }
+
+    pub(crate) fn admit_bool(&mut self, out: &TensorIr) -> Outcome {
+        self.admit::<Bool>(out)
+    }
+
+    pub(crate) fn admit_optional_float(&mut self, out: &Option<TensorIr>) -> Outcome {
+        out.as_ref().map_or(Ok(()), |out| self.admit::<Float>(out))
+    }
+
     pub(crate) fn put_float(&mut self, out: &TensorIr, output: FloatTensor<B>) -> Outcome {
         self.write::<Float>(out, output)
     }
@@ -240,7 +281,7 @@ impl<B: BackendIr> Context<B> {
 #[cold]
 fn wrong_kind<B: BackendIr, K: TensorKind<B>>(tensor: &TensorIr) -> Box<Fault> {
     Box::new(match tensor.dtype {
-        dtype @ burn_backend::DType::QFloat(_) => Fault::Quantized { dtype },
+        dtype @ DType::QFloat(_) => Fault::Quantized { dtype },
         declared => Fault::WrongKind {
             id: tensor.id,
             expected: K::KIND,
@@ -250,11 +291,11 @@ fn wrong_kind<B: BackendIr, K: TensorKind<B>>(tensor: &TensorIr) -> Box<Fault> {
 }
 
 #[cold]
-fn wrong_dtype(tensor: &TensorIr, actual: &impl TensorMetadata) -> Box<Fault> {
+fn wrong_dtype(tensor: &TensorIr, actual: DType) -> Box<Fault> {
     Box::new(Fault::WrongDtype {
         id: tensor.id,
         declared: tensor.dtype,
-        actual: actual.dtype(),
+        actual,
     })
 }
 

@@ -60,14 +60,62 @@ pub enum Fault {
         /// The shape the tensor has.
         actual: Shape,
     },
+    /// The IR gives a tensor a shape that does not fit the operation.
+    UnfitShape {
+        /// The tensor.
+        id: TensorId,
+        /// The shape the IR declares.
+        declared: Shape,
+        /// The shape that fits the operation's other tensors and fields.
+        fitting: Shape,
+    },
+    /// A tensor is larger than the [limits](crate::Limits) allow, or than can be counted.
+    TensorTooLarge {
+        /// The tensor.
+        id: TensorId,
+        /// Its size in bytes; `None` where it cannot be counted.
+        bytes: Option<u64>,
+        /// The largest size allowed, in bytes.
+        limit: u64,
+    },
+    /// A tensor would bring all together beyond the [limits](crate::Limits).
+    TooManyBytes {
+        /// The tensor.
+        id: TensorId,
+        /// Its size in bytes.
+        bytes: u64,
+        /// The bytes of all others.
+        live: u64,
+        /// The bytes allowed for all together.
+        limit: u64,
+    },
+    /// There are as many tensors as the [limits](crate::Limits) allow.
+    TooManyTensors {
+        /// The tensor.
+        id: TensorId,
+        /// The number allowed.
+        limit: usize,
+    },
+    /// The allocator does not have the memory for a tensor.
+    OutOfMemory {
+        /// The tensor.
+        id: TensorId,
+        /// Its size in bytes.
+        bytes: u64,
+    },
     /// The tensor is quantized, or meant to be.
     Quantized {
         /// The dtype.
         dtype: DType,
     },
-    /// The backend cannot do what the fields of the operation ask for.
+    /// The fields of the operation do not fit its tensors, or are beyond what the backend can do.
     Refused {
-        /// What it cannot do.
+        /// What does not fit.
+        reason: String,
+    },
+    /// The devices did not come to a result together.
+    Collective {
+        /// Why not.
         reason: String,
     },
     /// No handler is registered for a custom operation.
@@ -107,9 +155,16 @@ impl Fault {
             Fault::WrongKind { .. } | Fault::WrongDtype { .. } | Fault::WrongShape { .. } => {
                 "make the IR declare what the tensor is"
             }
-            Fault::Refused { .. } | Fault::Panicked { .. } => {
+            Fault::TensorTooLarge { .. }
+            | Fault::TooManyBytes { .. }
+            | Fault::TooManyTensors { .. }
+            | Fault::OutOfMemory { .. } => {
+                "drop tensors that are no longer needed, or raise the `Limits` of the interpreter"
+            }
+            Fault::Refused { .. } | Fault::UnfitShape { .. } | Fault::Panicked { .. } => {
                 "check the operation's fields against its tensors"
             }
+            Fault::Collective { .. } => "see that every device takes part",
             Fault::MissingHandler { .. } => {
                 "register a handler under this id with `CustomOpRegistry::register`"
             }
@@ -165,10 +220,44 @@ impl fmt::Display for Fault {
                 f,
                 "the IR declares {id} with shape {declared}, but it has {actual}"
             ),
+            Fault::UnfitShape {
+                id,
+                declared,
+                fitting,
+            } => write!(
+                f,
+                "the IR declares {id} with shape {declared}, but the operation asks for {fitting}"
+            ),
+            Fault::TensorTooLarge {
+                id,
+                bytes: Some(bytes),
+                limit,
+            } => write!(f, "{id} would take {bytes} bytes, but the limit is {limit}"),
+            Fault::TensorTooLarge { id, limit, .. } => write!(
+                f,
+                "{id} would take more bytes than can be counted, but the limit is {limit}"
+            ),
+            Fault::TooManyBytes {
+                id,
+                bytes,
+                live,
+                limit,
+            } => write!(
+                f,
+                "{id} would take {bytes} bytes beside the {live} of other tensors, but the limit \
+                 is {limit}"
+            ),
+            Fault::TooManyTensors { id, limit } => {
+                write!(f, "{id} would be one tensor more than the limit of {limit}")
+            }
+            Fault::OutOfMemory { id, bytes } => {
+                write!(f, "there is no memory for the {bytes} bytes of {id}")
+            }
             Fault::Quantized { dtype } => {
                 write!(f, "quantized tensors are not interpreted: {dtype:?}")
             }
             Fault::Refused { reason } => f.write_str(reason),
+            Fault::Collective { reason } => write!(f, "the collective failed: {reason}"),
             Fault::MissingHandler { id } => {
                 write!(
                     f,

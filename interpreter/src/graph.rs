@@ -27,6 +27,13 @@ static INTERMEDIATES: AtomicU64 = AtomicU64::new(0);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BindingError {
+    /// The graph is longer than the interpreter's [`Limits`](crate::Limits) allow.
+    TooManyOps {
+        /// The number of its operations.
+        len: usize,
+        /// The number allowed.
+        limit: usize,
+    },
     /// An input of the graph is bound to no tensor.
     UnboundInput {
         /// The input's id in the graph.
@@ -58,6 +65,12 @@ pub enum BindingError {
 impl fmt::Display for BindingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            BindingError::TooManyOps { len, limit } => {
+                write!(
+                    f,
+                    "the graph has {len} operations, but the limit is {limit}"
+                )
+            }
             BindingError::UnboundInput { relative } => write!(
                 f,
                 "the graph's input {relative} is bound to no tensor: add it to \
@@ -173,19 +186,24 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// With bindings that do not fit. Nothing is executed then, and no tensor changes. A failed
+    /// With bindings that do not fit, or a graph that is too long. Nothing is executed then, and no
+    /// tensor changes. A failed
     /// operation is no error here: its outputs carry it.
     pub fn try_replay<B: BackendIr>(
         &self,
         interpreter: &mut TensorInterpreter<B>,
         bindings: GraphBindings,
     ) -> Result<(), BindingError> {
+        let (len, limit) = (self.len(), interpreter.limits().max_graph_ops);
+        if len > limit {
+            return Err(BindingError::TooManyOps { len, limit });
+        }
         let bound = self.try_bound(bindings, |id| interpreter.context.knows(&id))?;
         for operation in bound.operations {
             interpreter.register_op(operation);
         }
         for id in bound.intermediates {
-            interpreter.context.handles.remove_handle(id);
+            interpreter.context.forget(id);
         }
         Ok(())
     }

@@ -3,6 +3,11 @@
 //! Without `std`, and where the program is built with `panic = "abort"`, a panic cannot be caught:
 //! there only the faults that are found before the backend is called are answered.
 
+use alloc::boxed::Box;
+
+use burn_backend::ExecutionError;
+use burn_std::future::DynFut;
+
 use crate::context::Outcome;
 
 /// Do `work`, and answer its panic as [`Fault::Panicked`](crate::Fault::Panicked).
@@ -21,7 +26,7 @@ pub(crate) fn guard<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
         } else {
             "without a message".into()
         };
-        Err(alloc::boxed::Box::new(crate::Fault::Panicked { message }))
+        Err(Box::new(crate::Fault::Panicked { message }))
     })
 }
 
@@ -29,4 +34,24 @@ pub(crate) fn guard<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
 #[cfg(not(feature = "std"))]
 pub(crate) fn guard<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
     work()
+}
+
+/// The future, which answers a panic as an error.
+#[cfg(feature = "std")]
+pub(crate) fn guard_future<T>(
+    future: impl Future<Output = Result<T, ExecutionError>> + Send + 'static,
+) -> DynFut<Result<T, ExecutionError>> {
+    let mut future = Box::pin(future);
+    Box::pin(core::future::poll_fn(move |context| {
+        let polled = guard(|| Ok(future.as_mut().poll(context)));
+        polled.unwrap_or_else(|fault| core::task::Poll::Ready(Err(fault.into_execution_error())))
+    }))
+}
+
+/// The future.
+#[cfg(not(feature = "std"))]
+pub(crate) fn guard_future<T>(
+    future: impl Future<Output = Result<T, ExecutionError>> + Send + 'static,
+) -> DynFut<Result<T, ExecutionError>> {
+    Box::pin(future)
 }

@@ -9,12 +9,14 @@ use burn_backend::{
 use burn_ir::{BackendIr, HandleKind, OperationIr, TensorError, TensorId, TensorIr, TensorStatus};
 use burn_std::{DeviceSettings, future::DynFut};
 
+use crate::collective::Collective;
 use crate::context::{Context, Outcome};
 use crate::custom_op::CustomOpRegistry;
 use crate::error::{Fault, OpError};
-use crate::guard::guard;
+use crate::guard::{guard, guard_future};
 use crate::info::Kind;
-use crate::kind::{Bool, Float, Int, kind_of};
+use crate::kind::{Bool, Float, Held, Int, held_bytes, kind_of};
+use crate::limits::{Limits, bytes};
 
 /// Ids that the interpreter gives out itself begin here: clients count up from 0, and the
 /// intermediates of graphs have the highest bit.
@@ -56,6 +58,23 @@ impl<B: BackendIr> TensorInterpreter<B> {
         }
     }
 
+    /// The same interpreter, with these limits.
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.context.limits = limits;
+        self
+    }
+
+    /// The same interpreter, taking part in collective operations in this way.
+    pub fn with_collective(mut self, collective: impl Collective<B> + 'static) -> Self {
+        self.context.collective = Box::new(collective);
+        self
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> &Limits {
+        &self.context.limits
+    }
+
     /// Execute an operation; its failure is left in its outputs.
     ///
     /// Never panics. The failure of an operation without outputs is reported by the next
@@ -81,6 +100,24 @@ impl<B: BackendIr> TensorInterpreter<B> {
     pub fn num_handles(&self) -> usize {
         self.context.handles.num_handles()
     }
+
+    /// How many tensors hold data.
+    pub fn live_tensors(&self) -> usize {
+        let handles = &self.context.handles;
+        match handles.has_errors() {
+            false => handles.num_handles(),
+            true => handles
+                .handle_ids()
+                .filter(|id| handles.has_handle(id))
+                .count(),
+        }
+    }
+
+    /// The bytes of the tensors that hold data, each counted as if it owned its data: an alias
+    /// counts like a copy.
+    pub fn live_bytes(&self) -> u64 {
+        self.context.live_bytes()
+    }
 }
 
 /// Tensors in.
@@ -103,9 +140,11 @@ impl<B: BackendIr> TensorInterpreter<B> {
         id: TensorId,
         data: TensorData,
     ) -> Result<(), Fault> {
-        let device = &self.context.device;
         let dtype = data.dtype();
+        let admitted = self.context.admit_bytes(id, bytes(data.shape(), dtype));
+        let device = &self.context.device;
         let handle = guard(|| {
+            admitted?;
             Ok(match kind_of(dtype)? {
                 Kind::Float => B::float_tensor_handle(B::float_from_data(data, device)),
                 Kind::Int => B::int_tensor_handle(B::int_from_data(data, device)),
@@ -145,6 +184,11 @@ impl<B: BackendIr> TensorInterpreter<B> {
     pub fn try_register_alias(&mut self, new_id: TensorId, src_id: TensorId) -> Result<(), Fault> {
         let source = self.context.handles.get_handle_ref(&src_id).cloned();
         let handle = source.ok_or_else(|| self.context.no_data(src_id));
+        let handle = handle.and_then(|handle| {
+            let bytes = held_bytes::<B>(handle.clone());
+            self.context.admit_bytes(new_id, Some(bytes))?;
+            Ok(handle)
+        });
         self.settle(new_id, handle)
     }
 
@@ -166,8 +210,10 @@ impl<B: BackendIr> TensorInterpreter<B> {
         id: TensorId,
         tensor: HandleKind<B>,
     ) -> Result<(), Fault> {
+        let admitted = self.context.admit_bytes(id, Some(Held::of(&tensor).bytes));
         let device = &self.context.device;
         let handle = guard(|| {
+            admitted?;
             Ok(match tensor {
                 HandleKind::Float(tensor) => {
                     B::float_tensor_handle(B::float_to_device(tensor, device))
@@ -195,7 +241,8 @@ impl<B: BackendIr> TensorInterpreter<B> {
         client: C,
     ) -> burn_router::RouterTensor<C> {
         let id = self.fresh_id();
-        self.context.handles.register_handle(id, handle);
+        self.context.live_bytes.lose_count();
+        self.context.register(id, handle);
         burn_router::RouterTensor::new(id, shape, dtype, client)
     }
 
@@ -203,7 +250,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
     fn settle(&mut self, id: TensorId, handle: Outcome<B::Handle>) -> Result<(), Fault> {
         match handle {
             Ok(handle) => {
-                self.context.handles.register_handle(id, handle);
+                self.context.register(id, handle);
                 Ok(())
             }
             Err(fault) => {
@@ -214,6 +261,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
                     ))),
                 };
                 self.context.handles.set_error(id, error);
+                self.context.live_bytes.lose_count();
                 Err(*fault)
             }
         }
@@ -245,10 +293,10 @@ impl<B: BackendIr> TensorInterpreter<B> {
         tensor: TensorIr,
     ) -> DynFut<Result<TensorData, ExecutionError>> {
         let read = guard(|| {
-            Ok::<DynFut<_>, _>(match self.context.primitive(&tensor)? {
-                HandleKind::Float(primitive) => Box::pin(B::float_into_data(primitive)),
-                HandleKind::Int(primitive) => Box::pin(B::int_into_data(primitive)),
-                HandleKind::Bool(primitive) => Box::pin(B::bool_into_data(primitive)),
+            Ok(match self.context.primitive(&tensor)? {
+                HandleKind::Float(primitive) => guard_future(B::float_into_data(primitive)),
+                HandleKind::Int(primitive) => guard_future(B::int_into_data(primitive)),
+                HandleKind::Bool(primitive) => guard_future(B::bool_into_data(primitive)),
                 HandleKind::Quantized(primitive) => {
                     let dtype = primitive.dtype();
                     return Err(Box::new(Fault::Quantized { dtype }));
@@ -279,6 +327,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
     ///
     /// When the tensor holds no data.
     pub fn try_get_tensor_handle(&mut self, tensor: &TensorIr) -> Result<B::Handle, Fault> {
+        self.context.live_bytes.lose_count();
         self.context.handle(tensor).map_err(|fault| *fault)
     }
 
@@ -385,6 +434,7 @@ impl<B: BackendIr> Context<B> {
     /// Settle a failed read: its last use is over all the same.
     fn release(&mut self, tensor: &TensorIr, fault: Fault) -> Fault {
         self.handles.free(tensor);
+        self.live_bytes.lose_count();
         fault
     }
 }

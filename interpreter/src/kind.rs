@@ -1,16 +1,18 @@
 //! The kinds of tensors as types, so that reading and writing a handle is written once.
 
 use alloc::boxed::Box;
+use core::any::Any;
 
 use burn_backend::{
-    DType, IntDType, Scalar, TensorMetadata,
+    DType, IntDType, Scalar, Shape, TensorMetadata,
     tensor::{BoolTensor, FloatTensor, IntTensor},
 };
-use burn_ir::{BackendIr, TensorHandle};
+use burn_ir::{BackendIr, HandleKind, TensorHandle};
 
 use crate::context::Outcome;
 use crate::error::Fault;
 use crate::info::Kind;
+use crate::limits::bytes;
 
 /// A kind of tensor and the backend's primitive for it.
 pub(crate) trait TensorKind<B: BackendIr> {
@@ -115,4 +117,51 @@ pub(crate) fn same_dtype(actual: DType, declared: DType) -> bool {
             (actual, declared),
             (DType::F32, DType::Flex32) | (DType::Flex32, DType::F32)
         )
+}
+
+/// What a handle tells of its tensor.
+pub(crate) struct Held {
+    /// `None` for a quantized tensor.
+    pub(crate) kind: Option<Kind>,
+    pub(crate) dtype: DType,
+    pub(crate) bytes: u64,
+}
+
+/// What the handle tells, where the backend's handles carry the kind. On other backends the handle
+/// of any tensor is a tensor of any kind.
+pub(crate) fn held<B: BackendIr>(handle: &B::Handle) -> Option<Held> {
+    let handle: &HandleKind<B> = (handle as &dyn Any).downcast_ref()?;
+    Some(Held::of(handle))
+}
+
+/// The bytes that the handle stands for, as if its tensor owned its data.
+pub(crate) fn held_bytes<B: BackendIr>(handle: B::Handle) -> u64 {
+    held::<B>(&handle).map_or_else(
+        || {
+            let shape = Shape::new([]);
+            Held::new(None, &B::float_tensor(TensorHandle { handle, shape })).bytes
+        },
+        |held| held.bytes,
+    )
+}
+
+impl Held {
+    /// What a tensor of the backend tells.
+    pub(crate) fn of<B: BackendIr>(tensor: &HandleKind<B>) -> Self {
+        match tensor {
+            HandleKind::Float(tensor) => Held::new(Some(Kind::Float), tensor),
+            HandleKind::Int(tensor) => Held::new(Some(Kind::Int), tensor),
+            HandleKind::Bool(tensor) => Held::new(Some(Kind::Bool), tensor),
+            HandleKind::Quantized(tensor) => Held::new(None, tensor),
+        }
+    }
+
+    fn new(kind: Option<Kind>, tensor: &impl TensorMetadata) -> Self {
+        let dtype = tensor.dtype();
+        Self {
+            kind,
+            dtype,
+            bytes: bytes(&tensor.shape(), dtype).unwrap_or(0),
+        }
+    }
 }

@@ -35,6 +35,8 @@
 
 extern crate alloc;
 
+mod check;
+mod collective;
 mod context;
 mod custom;
 mod custom_op;
@@ -44,16 +46,20 @@ mod guard;
 mod info;
 mod interpreter;
 mod kind;
+mod limits;
+mod live;
 #[cfg(feature = "std")]
 mod program;
 
 burn_interpreter_macros::operations!(mod operations = "op-spec.toml"); // a variant not covered needs a row there
 
+pub use collective::Collective;
 pub use custom_op::{CustomOpHandler, CustomOpRegistry};
 pub use error::{Fault, OpError};
 pub use graph::{BindingError, Graph};
 pub use info::{Arity, Kind, OpInfo, OpStatus, TensorInfo};
 pub use interpreter::TensorInterpreter;
+pub use limits::Limits;
 pub use operations::{OPERATIONS, op_info};
 #[cfg(feature = "std")]
 pub use program::{FileFault, Mismatch, Program, ProgramError};

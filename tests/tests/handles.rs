@@ -9,7 +9,7 @@ use burn_backend::{DType, TensorData};
 use burn_flex::Flex;
 use burn_interpreter::{Fault, TensorInterpreter};
 use burn_ir::{
-    AllReduceOpIr, BackendIr, BaseOperationIr, CatOpIr, DimOpIr, DistributedOperationIr,
+    AllReduceOpIr, BackendIr, BaseOperationIr, BinaryOpIr, CatOpIr, DistributedOperationIr,
     HandleKind, InitOperationIr, NumericOperationIr, OperationIr, ReduceDimOpIr, ScalarIr,
     TensorId, TensorIr, TensorStatus,
 };
@@ -21,6 +21,7 @@ use interpreter_tests::stream::{
 use interpreter_tests::{quietly, read};
 
 const F32: DType = DType::F32;
+const I64: DType = DType::I64;
 const ONE: ScalarIr = ScalarIr::Float(1.0);
 
 fn id(id: u64) -> TensorId {
@@ -271,9 +272,14 @@ on_both! {
     /// The backend's panic becomes an error of the output, and nothing else changes.
     fn a_panic_of_the_backend_is_caught<B>() {
         let mut interpreter = with_floats::<B>(&[&[1.0, 2.0]]);
-        let op = DimOpIr { input: ro(1, &[2], F32), out: out(2, &[2], F32), axis: 7 };
-        let op = OperationIr::NumericFloat(F32, NumericOperationIr::CumSum(op));
-        let error = quietly(|| interpreter.try_register_op(op)).expect_err("there is no axis 7");
+        interpreter.register_tensor_data_id(id(5), TensorData::from([3i64, 0]));
+        let op = BinaryOpIr {
+            lhs: ro(5, &[2], I64),
+            rhs: ro(5, &[2], I64),
+            out: out(2, &[2], I64),
+        };
+        let op = OperationIr::NumericInt(I64, NumericOperationIr::Div(op));
+        let error = quietly(|| interpreter.try_register_op(op)).expect_err("nothing by nothing");
         assert!(matches!(error.fault(), Fault::Panicked { .. }), "{error}");
         assert_eq!(floats(&mut interpreter, 1, 2), Ok(vec![1.0, 2.0]));
     }

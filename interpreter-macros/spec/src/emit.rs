@@ -1,9 +1,9 @@
 //! From the model to Rust: the code that executes the operations of a table.
 //!
 //! One small function per operation, matches that only dispatch, and a static with the facts of
-//! each row. The code expects the module that it is placed in to have these siblings: `context`
-//! (`Context`, `Outcome`, `convert`, `unsupported`), `custom` (the functions of custom rows) and `info` (`OpInfo`
-//! and the types of its fields).
+//! each row. The code expects the module that it is placed in to have these siblings: `check` (the
+//! functions of `where`), `context` (`Context`, `Outcome`, `convert`, `unsupported`), `custom` (the
+//! functions of custom rows) and `info` (`OpInfo` and the types of its fields).
 
 mod dispatch;
 mod function;
@@ -102,6 +102,7 @@ fn imports(table: &Table) -> TokenStream {
     let names = names.into_iter().map(ident);
     quote! {
         use ::burn_ir::{#(#names),*};
+        use super::check;
         use super::context::{Context, Outcome, convert, unsupported};
         use super::custom;
         use super::info::{Arity, Kind, OpInfo, OpStatus, TensorInfo};

@@ -1,9 +1,11 @@
 //! What no single row can tell: gaps, overlaps, names that clash, notation out of place.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::model::{Arm, Body, Group, Handling, KindRef, Row, Signature, Spanned, Table, Value};
+use crate::model::{
+    Arm, Body, Group, Handling, KindRef, Row, Signature, Spanned, StructChecks, Table, Value,
+};
 
 /// Check the table as a whole; what is wrong goes to `diagnostics`.
 pub(crate) fn lint(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
@@ -19,6 +21,7 @@ pub(crate) fn lint(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
         }
     }
     lint_functions(table, diagnostics);
+    lint_checks(table, diagnostics);
 }
 
 /// A group is named after its IR enum.
@@ -277,6 +280,48 @@ fn lint_functions(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
             None => {
                 seen.insert(function, operation.row);
             }
+        }
+    }
+}
+
+/// Checks look at fields of the row, and those of an IR struct have rows.
+fn lint_checks(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
+    let rows = table.groups.iter().flat_map(|group| &group.rows);
+    let bodies: Vec<&Body> = rows.filter_map(|row| row.body.as_ref()).collect();
+    // The checks of an IR struct stand for several rows: what is wrong is said once.
+    let mut said = HashSet::new();
+    let executed = |body: &&&Body| !matches!(body.handling, Handling::Unsupported(_));
+    for body in bodies.iter().filter(executed) {
+        for arg in body.checks.iter().flat_map(|check| &check.args) {
+            let fields = || body.signature.fields().map(|field| field.as_str());
+            if fields().any(|field| field == arg.as_str()) || !said.insert(arg.span.start) {
+                continue;
+            }
+            let message = match body.signature.takes_whole() {
+                true => "a row that takes `self` has no checks".to_owned(),
+                false => format!("`{}` is no field of the row", **arg),
+            };
+            let diagnostic = Diagnostic::new(message, arg.span.clone());
+            diagnostics.push(match nearest(arg, fields()) {
+                Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                None => diagnostic,
+            });
+        }
+    }
+    let structs = || {
+        let structs = bodies
+            .iter()
+            .filter_map(|body| body.signature.ir_struct.as_ref());
+        structs.map(|ir_struct| ir_struct.as_str())
+    };
+    for StructChecks { ir_struct, .. } in &table.checks {
+        if !structs().any(|used| used == ir_struct.as_str()) {
+            let message = format!("no row is of `{}`", **ir_struct);
+            let diagnostic = Diagnostic::new(message, ir_struct.span.clone());
+            diagnostics.push(match nearest(ir_struct, structs()) {
+                Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                None => diagnostic,
+            });
         }
     }
 }

@@ -146,7 +146,26 @@ pub enum Value {
     Whole,
 }
 
-/// A row's call: `IrStruct: method(args; unused) -> outputs`.
+/// What must hold before a row's method is called: `function(field, …)`.
+///
+/// The function is written by hand; it gets the fields of the IR struct as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// The function.
+    pub function: Spanned<String>,
+    /// The fields it looks at.
+    pub args: Vec<Spanned<String>>,
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.function.value)?;
+        write_list(f, self.args.iter().map(|arg| &arg.value))?;
+        f.write_str(")")
+    }
+}
+
+/// A row's call: `IrStruct: method(args; unused) -> outputs where checks`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// The struct the IR variant carries; `None` for a variant without fields.
@@ -159,6 +178,8 @@ pub struct Signature {
     pub unused: Vec<Spanned<String>>,
     /// The outputs, in the order the method returns them.
     pub outputs: Vec<Output>,
+    /// The checks, where they are not those of the IR struct.
+    pub checks: Option<Vec<Check>>,
 }
 
 impl Signature {
@@ -201,9 +222,14 @@ impl fmt::Display for Signature {
         }
         f.write_str(") -> ")?;
         match self.outputs.is_empty() {
-            true => f.write_str("()"),
-            false => write_list(f, &self.outputs),
+            true => f.write_str("()")?,
+            false => write_list(f, &self.outputs)?,
         }
+        if let Some(checks) = &self.checks {
+            f.write_str(" where ")?;
+            write_list(f, checks)?;
+        }
+        Ok(())
     }
 }
 
@@ -271,6 +297,8 @@ pub struct Body {
     pub signature: Signature,
     /// Who runs it.
     pub handling: Handling,
+    /// What must hold before it is run: the checks of the row, else those of its IR struct.
+    pub checks: Vec<Check>,
 }
 
 /// A row: one variant of an IR enum, for one or several kinds.
@@ -362,11 +390,22 @@ impl Group {
     }
 }
 
+/// The checks that the operations of one IR struct share: a row of `[where]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StructChecks {
+    /// The IR struct.
+    pub ir_struct: Spanned<String>,
+    /// The checks, in the order they are made.
+    pub checks: Vec<Check>,
+}
+
 /// The whole table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     /// The groups, in the order of the text.
     pub groups: Vec<Group>,
+    /// The checks by IR struct, in the order of the text.
+    pub checks: Vec<StructChecks>,
 }
 
 impl Table {

@@ -1,11 +1,12 @@
-//! The language of a row, `IrStruct: method(args; unused) -> outputs`, and of an arm,
-//! `Variant(_, op)`.
+//! The language of a row, `IrStruct: method(args; unused) -> outputs where checks`, of a row of
+//! `[where]`, and of an arm, `Variant(_, op)`.
 
 use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, expected};
 use crate::model::{
-    Arg, Arity, Convert, Field, IrPattern, Kind, KindRef, OutputFact, Signature, Spanned, Value,
+    Arg, Arity, Check, Convert, Field, IrPattern, Kind, KindRef, OutputFact, Signature, Spanned,
+    Value,
 };
 
 type Result<T> = std::result::Result<T, Diagnostic>;
@@ -16,6 +17,15 @@ pub(crate) fn parse_signature(text: &str, offset: usize) -> Result<Signature> {
     let signature = parser.signature()?;
     parser.end()?;
     Ok(signature)
+}
+
+/// Read the checks of an IR struct; `offset` is where `text` begins in the table.
+pub(crate) fn parse_checks(text: &str, offset: usize) -> Result<Vec<Check>> {
+    let mut parser = Parser::new(text, offset);
+    let checks = parser.no_checks()?;
+    let checks = checks.map_or_else(|| parser.checks(), Ok)?;
+    parser.end()?;
+    Ok(checks)
 }
 
 /// Read an arm's pattern; `offset` is where `text` begins in the table.
@@ -41,7 +51,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `[IrStruct ':'] [method] '(' [arg {',' arg}] [';' name {',' name}] ')' '->' outputs`
+    /// `[IrStruct ':'] [method] '(' [arg {',' arg}] [';' name {',' name}] ')' '->' outputs
+    /// ['where' checks]`
     fn signature(&mut self) -> Result<Signature> {
         let mut name = self.identifier();
         let mut ir_struct = None;
@@ -74,7 +85,47 @@ impl<'t> Parser<'t> {
             args,
             unused,
             outputs: self.outputs()?,
+            checks: self.own_checks()?,
         })
+    }
+
+    /// `['where' checks]`
+    fn own_checks(&mut self) -> Result<Option<Vec<Check>>> {
+        let start = self.position;
+        match self.identifier() {
+            Some(word) if word.as_str() == "where" => self.checks().map(Some),
+            _ => {
+                self.position = start;
+                Ok(None)
+            }
+        }
+    }
+
+    /// `'(' ')'`: said to be none.
+    fn no_checks(&mut self) -> Result<Option<Vec<Check>>> {
+        if !self.eat("(") {
+            return Ok(None);
+        }
+        self.expect(")")?;
+        Ok(Some(Vec::new()))
+    }
+
+    /// `check {',' check}`
+    fn checks(&mut self) -> Result<Vec<Check>> {
+        let mut checks = vec![self.check()?];
+        while self.eat(",") {
+            checks.push(self.check()?);
+        }
+        Ok(checks)
+    }
+
+    /// `function '(' name {',' name} ')'`
+    fn check(&mut self) -> Result<Check> {
+        let function = self.name("a check")?;
+        self.expect("(")?;
+        let args = self.names()?;
+        self.expect_one(&[")", ","])?;
+        Ok(Check { function, args })
     }
 
     /// `name {',' name}`

@@ -6,8 +6,11 @@ use toml::Spanned as TomlSpanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use crate::diagnostic::{Diagnostic, expected, nearest};
-use crate::model::{Arm, Body, Group, Handling, Kind, Row, Spanned, Table};
-use crate::signature::{parse_pattern, parse_signature};
+use crate::model::{Arm, Body, Group, Handling, Kind, Row, Spanned, StructChecks, Table};
+use crate::signature::{parse_checks, parse_pattern, parse_signature};
+
+/// The table of checks by IR struct, beside the groups.
+const CHECKS: &str = "where";
 
 const GROUP_KEYS: [&str; 5] = ["ir", "arm", "arms", "call", "ops"];
 const ROW_KEYS: [&str; 3] = ["sig", "custom", "unsupported"];
@@ -32,11 +35,31 @@ pub(crate) fn parse(source: &str, diagnostics: &mut Vec<Diagnostic>) -> Table {
         source,
         diagnostics,
     };
-    let groups = sorted(document.get_ref())
-        .into_iter()
-        .filter_map(|(name, value)| reader.group(name, value))
-        .collect();
-    Table { groups }
+    let mut table = Table::default();
+    for (name, value) in sorted(document.get_ref()) {
+        match name.get_ref().as_ref() {
+            CHECKS => table.checks = reader.checks(value),
+            _ => table.groups.extend(reader.group(name, value)),
+        }
+    }
+    resolve_checks(&mut table);
+    table
+}
+
+/// Give each row its checks: its own, else those of its IR struct.
+fn resolve_checks(table: &mut Table) {
+    let rows = table.groups.iter_mut().flat_map(|group| &mut group.rows);
+    for body in rows.filter_map(|row| row.body.as_mut()) {
+        let of_struct = || {
+            let ir_struct = body.signature.ir_struct.as_ref()?;
+            let mut checks = table.checks.iter();
+            checks.find(|checks| **checks.ir_struct == **ir_struct)
+        };
+        body.checks = match &body.signature.checks {
+            Some(own) => own.clone(),
+            None => of_struct().map_or_else(Vec::new, |found| found.checks.clone()),
+        };
+    }
 }
 
 /// The earlier line that begins with the key at `span`, if that is what stands there.
@@ -87,7 +110,7 @@ impl Reader<'_, '_> {
         let Some(keys) = value.get_ref().as_table() else {
             self.report(
                 Diagnostic::new(format!("unknown key `{}`", name.get_ref()), name.span())
-                    .help("the table holds groups: `[group]`, then `[group.ops]` with its rows"),
+                    .help("the table holds groups, `[group]` and `[group.ops]`, and `[where]`"),
             );
             return None;
         };
@@ -132,6 +155,29 @@ impl Reader<'_, '_> {
             });
         }
         Some(group)
+    }
+
+    /// `IrStruct = 'checks'`
+    fn checks(&mut self, value: &TomlSpanned<DeValue<'_>>) -> Vec<StructChecks> {
+        let Some(entries) = value.get_ref().as_table() else {
+            let message = format!("`{CHECKS}` is a table of checks by IR struct");
+            self.report(Diagnostic::new(message, value.span()));
+            return Vec::new();
+        };
+        let mut all = Vec::new();
+        for (ir_struct, value) in sorted(entries) {
+            let Some(text) = self.text("a check", value) else {
+                continue;
+            };
+            match parse_checks(&text, text.span.start) {
+                Ok(checks) => all.push(StructChecks {
+                    ir_struct: Spanned::new(ir_struct.get_ref().to_string(), ir_struct.span()),
+                    checks,
+                }),
+                Err(diagnostic) => self.report(diagnostic),
+            }
+        }
+        all
     }
 
     /// `'Variant(op)'` or `{ float = 'Variant(op)', … }`
@@ -286,6 +332,7 @@ impl Reader<'_, '_> {
             Ok(signature) => Some(Body {
                 signature,
                 handling,
+                checks: Vec::new(),
             }),
             Err(diagnostic) => {
                 self.report(diagnostic);

@@ -1,29 +1,33 @@
-//! Collective operations.
+//! Collective operations: the interpreter's [`Collective`](crate::Collective) does them.
 
-use burn_backend::{
-    distributed::{DistributedOps, ReduceOperation},
-    tensor::FloatTensor,
-};
+use alloc::boxed::Box;
+
+use burn_backend::{ExecutionError, distributed::ReduceOperation, tensor::FloatTensor};
 use burn_ir::{BackendIr, DeviceIdIr};
 
 use crate::context::{Context, Outcome};
+use crate::error::Fault;
 
-/// The reduction is queued; a flush that fails has no one to tell but the next `sync`.
-#[allow(unsafe_code)]
 pub(crate) fn distributed_all_reduce<B: BackendIr>(
     tensor: FloatTensor<B>,
     op: ReduceOperation,
     device_ids: &[DeviceIdIr],
     ctx: &mut Context<B>,
 ) -> Outcome<FloatTensor<B>> {
-    let device_ids = device_ids.iter().map(|id| (*id).into()).collect();
-    let reduced = <B as DistributedOps<B>>::all_reduce(tensor, op, device_ids);
-    // SAFETY: `assume_resolved` asks that `sync_collective` is called before the tensor takes part
-    // in a computation. The stream does that: whoever records an `AllReduce` records a
-    // `SyncCollective` before the first operation that reads its output.
-    let reduced = unsafe { reduced.assume_resolved() };
-    if let Err(error) = B::flush(&ctx.device) {
+    let devices = device_ids.iter().map(|id| (*id).into()).collect();
+    let reduced = ctx.collective.all_reduce(tensor, op, devices, &ctx.device);
+    if let Some(error) = ctx.collective.take_error() {
         ctx.defer(error);
     }
-    Ok(reduced)
+    reduced.map_err(failed)
+}
+
+pub(crate) fn distributed_sync_collective<B: BackendIr>(ctx: &mut Context<B>) -> Outcome {
+    ctx.collective.sync(&ctx.device).map_err(failed)
+}
+
+fn failed(error: ExecutionError) -> Box<Fault> {
+    Box::new(Fault::Collective {
+        reason: error.reason().into(),
+    })
 }

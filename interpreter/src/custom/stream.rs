@@ -16,7 +16,7 @@ pub(crate) fn stream_init<B: BackendIr>(_op: &InitOperationIr, _ctx: &mut Contex
 
 /// Dropping what is not there, or holds an error, is fine: cleaning up never fails.
 pub(crate) fn stream_drop<B: BackendIr>(tensor: &TensorIr, ctx: &mut Context<B>) -> Outcome {
-    ctx.handles.remove_handle(tensor.id);
+    ctx.forget(tensor.id);
     Ok(())
 }
 
@@ -26,6 +26,8 @@ pub(crate) fn stream_custom<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>)
     let Some(handler) = ctx.custom_ops.get(&op.id) else {
         return Err(Box::new(Fault::MissingHandler { id: op.id.clone() }));
     };
+    // The handler may change any tensor.
+    ctx.live_bytes.lose_count();
     for input in &op.inputs {
         if !ctx.handles.has_handle(&input.id) {
             return Err(ctx.no_data(input.id));

@@ -4,14 +4,18 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::{TABLE, ident};
-use crate::model::{Arg, Arity, Convert, Field, Handling, Operation, OutputFact, Signature, Value};
+use crate::model::{
+    Arg, Arity, Check, Convert, Field, Handling, Operation, OutputFact, Signature, Value,
+};
 
 /// ```text
 /// /// `numeric.Powi.float`: `B::float_powi`, op-spec.toml:123
 /// fn numeric_float_powi<B: BackendIr>(ctx: &mut Context<B>, op: &BinaryOpIr) -> Outcome {
 ///     let BinaryOpIr { lhs, rhs, out } = op;
+///     check::broadcast(lhs, rhs, out)?;
 ///     let lhs = ctx.float(lhs)?;
 ///     let rhs = ctx.int(rhs)?;
+///     ctx.admit_float(out)?;
 ///     let output = B::float_powi(lhs, rhs);
 ///     ctx.put_float(out, output)
 /// }
@@ -49,14 +53,21 @@ pub(super) fn function(operation: Operation<'_>) -> Option<TokenStream> {
         let ir_struct = ident(ir_struct);
         quote!(, op: &#ir_struct)
     });
-    let fields = destructure(signature);
+    let fields = destructure(signature, &body.checks);
+    let checks = body.checks.iter().map(check);
     let reads = signature.inputs().map(|input| read(operation, input));
+    let admits = signature
+        .outputs
+        .iter()
+        .map(|output| admit(operation, output));
     let writes = writes(operation, signature, call, &body.handling);
     Some(quote! {
         #[doc = #doc]
         fn #name<B: BackendIr>(ctx: &mut Context<B> #op) -> Outcome {
             #fields
+            #(#checks)*
             #(#reads)*
+            #(#admits)*
             #writes
         }
     })
@@ -65,17 +76,41 @@ pub(super) fn function(operation: Operation<'_>) -> Option<TokenStream> {
 /// `let BinaryOpIr { lhs, rhs, out } = op;`
 ///
 /// Without `..`: a field that burn-ir adds is an error until the row says what becomes of it.
-fn destructure(signature: &Signature) -> Option<TokenStream> {
+fn destructure(signature: &Signature, checks: &[Check]) -> Option<TokenStream> {
     let ir_struct = ident(signature.ir_struct.as_ref()?);
     if signature.takes_whole() {
         return None;
     }
-    let used = signature
-        .fields()
-        .filter(|field| !signature.unused.contains(field));
-    let used = used.map(|field| ident(field));
-    let unused = signature.unused.iter().map(|field| ident(field));
-    Some(quote!(let #ir_struct { #(#used,)* #(#unused: _,)* } = op;))
+    let is_checked = |field: &str| {
+        let mut args = checks.iter().flat_map(|check| &check.args);
+        args.any(|arg| arg.as_str() == field)
+    };
+    let fields = signature.fields().map(|field| {
+        let name = ident(field);
+        match signature.unused.contains(field) && !is_checked(field) {
+            true => quote!(#name: _),
+            false => quote!(#name),
+        }
+    });
+    Some(quote!(let #ir_struct { #(#fields),* } = op;))
+}
+
+/// `check::broadcast(lhs, rhs, out)?;`
+fn check(check: &Check) -> TokenStream {
+    let function = ident(&check.function);
+    let args = check.args.iter().map(|arg| ident(arg));
+    quote!(check::#function(#(#args),*)?;)
+}
+
+/// `ctx.admit_float(out)?;`
+fn admit(operation: Operation<'_>, output: &Field) -> Option<TokenStream> {
+    let name = ident(&output.name);
+    let kind = operation.kind(output.kind.value)?.name();
+    let admit = match output.arity {
+        Arity::Optional => format_ident!("admit_optional_{kind}"),
+        _ => format_ident!("admit_{kind}"),
+    };
+    Some(quote!(ctx.#admit(#name)?;))
 }
 
 /// `let lhs = ctx.float(lhs)?;`

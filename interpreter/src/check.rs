@@ -1,0 +1,122 @@
+//! What must hold before a backend is called: the functions that the table's `where` names.
+//!
+//! A check looks at what the IR declares: shapes, dtypes, axes and options. It answers what a
+//! backend would answer with a panic, with memory it does not own, or with an allocation that ends
+//! the program. Output shapes are those that burn-ir's builders and burn-backend's shape functions
+//! give; a field that would make these overflow or panic is refused first. That a tensor is what
+//! the IR declares is the affair of [`Context::read`](crate::context::Context::read).
+//!
+//! A check that holds costs a few comparisons; what it says otherwise is put together out of line.
+
+#![allow(
+    unused_imports,
+    reason = "the generated code uses them, and there is none while the table has mistakes"
+)]
+
+mod convolution;
+mod elementwise;
+mod indexing;
+mod linear;
+mod module;
+mod movement;
+mod pooling;
+mod reduction;
+
+use alloc::boxed::Box;
+use alloc::string::String;
+
+use burn_backend::Shape;
+use burn_ir::TensorIr;
+use burn_std::MetadataError;
+
+use crate::context::Outcome;
+use crate::error::Fault;
+use crate::limits::machine_bytes;
+
+pub(crate) use convolution::*;
+pub(crate) use elementwise::*;
+pub(crate) use indexing::*;
+pub(crate) use linear::*;
+pub(crate) use module::*;
+pub(crate) use movement::*;
+pub(crate) use pooling::*;
+pub(crate) use reduction::*;
+
+/// Refuse an operation whose fields do not fit.
+#[cold]
+fn refuse<T>(reason: String) -> Outcome<T> {
+    Err(Box::new(Fault::Refused { reason }))
+}
+
+/// Refuse the operation unless `holds`.
+#[inline]
+fn ensure(holds: bool, reason: impl FnOnce() -> String) -> Outcome {
+    if holds { Ok(()) } else { refuse(reason()) }
+}
+
+/// The IR declares the shape `dims` for `tensor`.
+#[inline]
+fn shaped(tensor: &TensorIr, dims: &[usize]) -> Outcome {
+    if tensor.shape.as_slice() == dims {
+        return Ok(());
+    }
+    misshaped(tensor, dims)
+}
+
+#[cold]
+fn misshaped(tensor: &TensorIr, dims: &[usize]) -> Outcome {
+    Err(Box::new(Fault::UnfitShape {
+        id: tensor.id,
+        declared: tensor.shape.clone(),
+        fitting: Shape::from(dims.to_vec()),
+    }))
+}
+
+/// The IR declares the shape that one of burn's shape functions gives for `out`.
+fn shaped_as(out: &TensorIr, shape: Result<Shape, MetadataError>) -> Outcome {
+    match shape {
+        Ok(shape) => shaped(out, &shape),
+        Err(error) => refuse(unfit(error)),
+    }
+}
+
+#[cold]
+fn unfit(error: MetadataError) -> String {
+    match error {
+        MetadataError::RankMismatch { left, right } => {
+            alloc::format!("the ranks do not fit: {left} and {right}")
+        }
+        MetadataError::IncompatibleDims { left, right, dim } => {
+            alloc::format!("the sizes on axis {dim} do not fit: {left} and {right}")
+        }
+        MetadataError::OutOfBounds { dim, rank } => {
+            alloc::format!("axis {dim} is out of range for rank {rank}")
+        }
+        MetadataError::IncompatibleShapes { left, right } => {
+            alloc::format!("the shapes do not fit: {left} and {right}")
+        }
+        MetadataError::Invalid { reason } => reason,
+    }
+}
+
+/// The tensor has the rank.
+fn rank(tensor: &TensorIr, rank: usize) -> Outcome {
+    ensure(tensor.shape.rank() == rank, || {
+        let (id, shape) = (tensor.id, &tensor.shape);
+        alloc::format!("{id} must have rank {rank}, but its shape is {shape}")
+    })
+}
+
+/// A kernel's working memory of this many elements of the tensor's type is no more than what the
+/// machine has: a failed allocation inside of a kernel would end the program.
+fn working_memory(tensor: &TensorIr, elements: Option<usize>) -> Outcome {
+    let bytes = elements.and_then(|elements| elements.checked_mul(tensor.dtype.size()));
+    let fits = bytes.is_some_and(|bytes| bytes as u64 <= machine_bytes());
+    ensure(fits, || {
+        let (id, shape) = (tensor.id, &tensor.shape);
+        alloc::format!(
+            "the kernel would need more working memory than the machine has, for {id} of shape \
+             {shape}"
+        )
+    })
+}

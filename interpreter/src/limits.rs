@@ -1,0 +1,108 @@
+//! How much an interpreter may hold.
+
+use burn_backend::{DType, Shape};
+use burn_ir::TensorIr;
+
+/// What an interpreter refuses to hold or to run.
+///
+/// The defaults refuse only what the machine cannot hold. A tensor counts as if it owned its data,
+/// also where the backend shares them with another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The bytes of one tensor. By default the memory of the machine, swap included; without the
+    /// feature `std`, the largest allocation of the target. A device with more memory than the
+    /// machine needs another limit.
+    pub max_tensor_bytes: u64,
+    /// The bytes of all tensors together. By default without limit.
+    pub max_live_bytes: u64,
+    /// The number of tensors, those that hold an error included. By default without limit.
+    pub max_live_tensors: usize,
+    /// The number of operations of a graph that is replayed. By default without limit.
+    pub max_graph_ops: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_tensor_bytes: machine_bytes(),
+            max_live_bytes: u64::MAX,
+            max_live_tensors: usize::MAX,
+            max_graph_ops: usize::MAX,
+        }
+    }
+}
+
+impl Limits {
+    /// Refuse tensors of more bytes.
+    pub fn max_tensor_bytes(mut self, bytes: u64) -> Self {
+        self.max_tensor_bytes = bytes;
+        self
+    }
+
+    /// Refuse tensors that would bring all together to more bytes.
+    pub fn max_live_bytes(mut self, bytes: u64) -> Self {
+        self.max_live_bytes = bytes;
+        self
+    }
+
+    /// Refuse tensors beyond this number.
+    pub fn max_live_tensors(mut self, tensors: usize) -> Self {
+        self.max_live_tensors = tensors;
+        self
+    }
+
+    /// Refuse to replay graphs of more operations.
+    pub fn max_graph_ops(mut self, ops: usize) -> Self {
+        self.max_graph_ops = ops;
+        self
+    }
+}
+
+/// The memory of the machine, swap included, in bytes.
+#[cfg(feature = "std")]
+pub(crate) fn machine_bytes() -> u64 {
+    use std::sync::OnceLock;
+
+    use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+
+    static BYTES: OnceLock<u64> = OnceLock::new();
+    *BYTES.get_or_init(|| {
+        let memory = MemoryRefreshKind::everything();
+        let system = System::new_with_specifics(RefreshKind::nothing().with_memory(memory));
+        let bytes = system.total_memory().saturating_add(system.total_swap());
+        // A system that does not tell how much it has.
+        if bytes == 0 {
+            largest_allocation()
+        } else {
+            bytes
+        }
+    })
+}
+
+/// The largest allocation of the target, in bytes.
+#[cfg(not(feature = "std"))]
+pub(crate) fn machine_bytes() -> u64 {
+    largest_allocation()
+}
+
+fn largest_allocation() -> u64 {
+    isize::MAX as u64
+}
+
+/// The number of elements, if it can be counted.
+pub(crate) fn elements(shape: &Shape) -> Option<usize> {
+    shape.iter().copied().try_fold(1_usize, usize::checked_mul)
+}
+
+/// The bytes of the elements, if they can be counted.
+pub(crate) fn bytes(shape: &Shape, dtype: DType) -> Option<u64> {
+    elements(shape)?
+        .checked_mul(dtype.size())
+        .map(|bytes| bytes as u64)
+}
+
+/// The bytes that the IR declares.
+pub(crate) fn declared_bytes(tensor: &TensorIr) -> Option<u64> {
+    bytes(&tensor.shape, tensor.dtype)
+}

@@ -1,0 +1,125 @@
+//! What an interpreter refuses to hold.
+
+use burn_backend::TensorData;
+use burn_flex::Flex;
+use burn_interpreter::{BindingError, Fault, Graph, Limits, TensorInterpreter};
+use burn_ir::{ScalarIr, TensorId};
+use interpreter_tests::Engine;
+use interpreter_tests::stream::{add, add_scalar, drop_all, floats, out, ro, rw, with_floats};
+
+use crate::F32;
+
+const ONE: ScalarIr = ScalarIr::Float(1.0);
+
+fn id(id: u64) -> TensorId {
+    TensorId::new(id)
+}
+
+fn limited(limits: Limits) -> TensorInterpreter<Flex> {
+    with_floats::<Flex>(&[&[1.0; 4], &[2.0; 4]]).with_limits(limits)
+}
+
+#[test]
+fn the_bytes_of_a_tensor() {
+    let mut interpreter = limited(Limits::default().max_tensor_bytes(16));
+    assert_eq!(
+        interpreter.execute(add_scalar(ro(1, &[4], F32), ONE, out(3, &[4], F32))),
+        Ok(())
+    );
+    let five = TensorData::from([0.0f32; 5]);
+    let fault = interpreter.try_register_tensor_data_id(id(4), five);
+    let fault = fault.expect_err("it is too large");
+    assert_eq!(
+        fault.to_string(),
+        "TensorId(4) would take 20 bytes, but the limit is 16"
+    );
+    let message = floats(&mut interpreter, 4, 5).expect_err("it was not registered");
+    assert!(message.contains("but the limit is 16"), "{message}");
+}
+
+#[test]
+fn the_bytes_of_all_tensors() {
+    let mut interpreter = limited(Limits::default().max_live_bytes(48));
+    assert_eq!(
+        (interpreter.live_bytes(), interpreter.live_tensors()),
+        (32, 2)
+    );
+    let sum = |to| add(ro(1, &[4], F32), ro(2, &[4], F32), out(to, &[4], F32));
+    assert_eq!(interpreter.execute(sum(3)), Ok(()));
+    assert_eq!(interpreter.live_bytes(), 48);
+    let error = interpreter
+        .try_register_op(sum(4))
+        .expect_err("it is one too many");
+    assert!(
+        matches!(
+            error.fault(),
+            Fault::TooManyBytes {
+                live: 48,
+                bytes: 16,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert_eq!(
+        (interpreter.live_bytes(), interpreter.live_tensors()),
+        (48, 3)
+    );
+    // What takes the place of its input needs no more.
+    assert_eq!(
+        interpreter.execute(add_scalar(rw(3, &[4], F32), ONE, out(5, &[4], F32))),
+        Ok(())
+    );
+    // What was dropped is free again, also if an error took its place before.
+    drop_all(&mut interpreter, &[1, 4, 5]);
+    assert_eq!(
+        (interpreter.live_bytes(), interpreter.live_tensors()),
+        (16, 1)
+    );
+    interpreter.register_alias(id(6), id(2));
+    interpreter.register_alias(id(6), id(2));
+    assert_eq!(interpreter.live_bytes(), 32);
+    drop_all(&mut interpreter, &[2, 6]);
+    assert_eq!(
+        (interpreter.live_bytes(), interpreter.live_tensors()),
+        (0, 0)
+    );
+}
+
+#[test]
+fn the_number_of_tensors() {
+    let mut interpreter = limited(Limits::default().max_live_tensors(3));
+    let sum = |to| add(ro(1, &[4], F32), ro(2, &[4], F32), out(to, &[4], F32));
+    assert_eq!(interpreter.execute(sum(3)), Ok(()));
+    assert_eq!(
+        interpreter.execute(sum(3)),
+        Ok(()),
+        "it takes the place of another"
+    );
+    let error = interpreter
+        .try_register_op(sum(4))
+        .expect_err("it is one too many");
+    assert!(
+        matches!(error.fault(), Fault::TooManyTensors { limit: 3, .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_length_of_a_graph() {
+    let mut interpreter = limited(Limits::default().max_graph_ops(1));
+    let op = |to| add_scalar(ro(0, &[0], F32), ONE, out(to, &[0], F32));
+    let bindings = || burn_ir::GraphBindings {
+        tensors: vec![(id(0), id(1)), (id(1), id(3))],
+        shapes: vec![4],
+        scalars: Vec::new(),
+        ranges: Vec::new(),
+    };
+    assert!(
+        Graph::new(vec![op(1)])
+            .try_replay(&mut interpreter, bindings())
+            .is_ok()
+    );
+    let error = Graph::new(vec![op(1), op(2)]).try_replay(&mut interpreter, bindings());
+    assert_eq!(error, Err(BindingError::TooManyOps { len: 2, limit: 1 }));
+}
