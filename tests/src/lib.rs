@@ -5,6 +5,7 @@
 mod case;
 mod compare;
 mod engine;
+pub mod model;
 mod quiet;
 pub mod stream;
 

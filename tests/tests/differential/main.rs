@@ -14,6 +14,7 @@ mod int;
 mod module;
 mod numeric;
 mod refused;
+mod streams;
 
 use std::collections::BTreeSet;
 
