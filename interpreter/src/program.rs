@@ -6,6 +6,7 @@
 
 mod error;
 mod file;
+mod messagepack;
 
 pub use error::{FileFault, Mismatch, ProgramError};
 
@@ -16,7 +17,6 @@ use burn_backend::TensorData;
 use burn_ir::{BackendIr, GraphIr, OperationIr, TensorId, TensorIr, TensorStatus};
 use burn_std::future::block_on;
 
-use crate::custom_op::CustomOpRegistry;
 use crate::interpreter::TensorInterpreter;
 
 /// A graph and the constants it reads.
@@ -106,22 +106,21 @@ impl Program {
         device: &B::Device,
         inputs: Vec<TensorData>,
     ) -> Result<Vec<TensorData>, ProgramError> {
-        self.run_with_custom_ops::<B>(device, CustomOpRegistry::default(), inputs)
+        self.run_in(TensorInterpreter::<B>::new(device.clone()), inputs)
     }
 
-    /// Execute the program as [`run`](Self::run) does, with handlers for its custom operations.
+    /// Execute the program as [`run`](Self::run) does, in an interpreter that holds no tensors yet:
+    /// one with handlers for custom operations, or with limits.
     ///
     /// # Errors
     ///
     /// As [`run`](Self::run).
-    pub fn run_with_custom_ops<B: BackendIr>(
+    pub fn run_in<B: BackendIr>(
         &self,
-        device: &B::Device,
-        custom_ops: CustomOpRegistry<B>,
+        mut interpreter: TensorInterpreter<B>,
         inputs: Vec<TensorData>,
     ) -> Result<Vec<TensorData>, ProgramError> {
         self.check_inputs(&inputs)?;
-        let mut interpreter = TensorInterpreter::<B>::with_custom_ops(device.clone(), custom_ops);
         let constants = self.constants.iter().map(|(id, data)| (*id, data.clone()));
         let inputs = self.inputs.iter().map(|input| input.id).zip(inputs);
         for (id, data) in constants.chain(inputs) {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use burn_backend::ops::FloatTensorOps;
 use burn_backend::{DType, TensorData};
 use burn_flex::Flex;
-use burn_interpreter::{CustomOpRegistry, FileFault, Program, ProgramError};
+use burn_interpreter::{CustomOpRegistry, FileFault, Program, ProgramError, TensorInterpreter};
 use burn_ir::{CustomOpIr, GraphIr, OperationIr, ScalarIr, TensorId, TensorIr};
 use interpreter_tests::quietly;
 use interpreter_tests::stream::{add, add_scalar, matmul, mul, out, ro, rw};
@@ -138,7 +138,10 @@ fn custom_operations_need_their_handlers() {
         let tensor = Flex::float_mul_scalar(tensor, 2.0.into());
         handles.register_float_tensor::<Flex>(&ir.outputs[0].id, tensor);
     });
-    let outputs = program.run_with_custom_ops(&Default::default(), registry, input());
+    let outputs = program.run_in(
+        TensorInterpreter::with_custom_ops(Default::default(), registry),
+        input(),
+    );
     assert_eq!(outputs.expect("it runs"), [TensorData::from([8.0f32])]);
 }
 

@@ -8,7 +8,7 @@ use burn_ir::{
     Unfold4dOptionsIr,
 };
 
-use super::{ensure, rank, refuse, same_dtype, shaped, shaped_as, working_memory};
+use super::{ensure, rank, refuse, same_dtype, same_shape, shaped, shaped_as, two, working_memory};
 use crate::context::Outcome;
 
 /// How a kernel goes over the axes of its input.
@@ -211,6 +211,46 @@ pub(crate) fn deformed2d(
         }
         None => Ok(()),
     }
+}
+
+/// Each gradient is that of its tensor, in shape, and a tensor of its own.
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn deformed_gradients(
+    x: &TensorIr,
+    offset: &TensorIr,
+    weight: &TensorIr,
+    mask: &Option<TensorIr>,
+    bias: &Option<TensorIr>,
+    input_grad: &TensorIr,
+    offset_grad: &TensorIr,
+    weight_grad: &TensorIr,
+    mask_grad: &Option<TensorIr>,
+    bias_grad: &Option<TensorIr>,
+) -> Outcome {
+    let tensors = [
+        Some(x),
+        Some(offset),
+        Some(weight),
+        mask.as_ref(),
+        bias.as_ref(),
+    ];
+    let gradients = [
+        Some(input_grad),
+        Some(offset_grad),
+        Some(weight_grad),
+        mask_grad.as_ref(),
+        bias_grad.as_ref(),
+    ];
+    for (position, (tensor, gradient)) in tensors.into_iter().zip(gradients).enumerate() {
+        let Some(gradient) = gradient else { continue };
+        for other in gradients[..position].iter().flatten() {
+            two(other, gradient)?;
+        }
+        if let Some(tensor) = tensor {
+            same_shape(tensor, gradient)?;
+        }
+    }
+    Ok(())
 }
 
 /// The bias, where it is given, has an element for each channel of the output.

@@ -13,12 +13,11 @@ pub(crate) fn same_shape(tensor: &TensorIr, other: &TensorIr) -> Outcome {
     shaped(other, &tensor.shape)
 }
 
-/// The optional tensor, where both are given, has the shape of the other.
-pub(crate) fn same_optional_shape(tensor: &Option<TensorIr>, other: &Option<TensorIr>) -> Outcome {
-    match (tensor, other) {
-        (Some(tensor), Some(other)) => same_shape(tensor, other),
-        _ => Ok(()),
-    }
+/// The outputs are two tensors.
+pub(crate) fn two(first: &TensorIr, second: &TensorIr) -> Outcome {
+    ensure(first.id != second.id, || {
+        alloc::format!("{} is two of the outputs", first.id)
+    })
 }
 
 /// Both tensors have elements of the same type.

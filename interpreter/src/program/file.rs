@@ -19,7 +19,7 @@ use std::path::Path;
 use burn_backend::TensorData;
 use burn_ir::{GraphIr, TensorId};
 
-use super::{FileFault, Program, ProgramError};
+use super::{FileFault, Program, ProgramError, messagepack};
 
 const MAGIC: &[u8; 8] = b"BURNPROG";
 const FORMAT: u32 = 1;
@@ -94,6 +94,10 @@ impl Program {
     /// As [`load`](Self::load), without those of the file system.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ProgramError> {
         let payload = payload(bytes).map_err(file)?;
+        if !messagepack::is_whole(payload) {
+            let reason = "a list is longer than the file".to_string();
+            return Err(file(FileFault::Payload { reason }));
+        }
         let (graph, constants): (GraphIr, BTreeMap<TensorId, TensorData>) =
             rmp_serde::from_slice(payload).map_err(|cause| {
                 file(FileFault::Payload {

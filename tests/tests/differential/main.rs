@@ -7,10 +7,12 @@
 
 mod activation;
 mod base;
+mod bytes;
 mod convolution;
 mod facts;
 mod float;
 mod int;
+mod memory;
 mod module;
 mod numeric;
 mod refused;

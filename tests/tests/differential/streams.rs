@@ -31,11 +31,15 @@ const LENGTH: usize = 40;
 /// The numbers that stand for the choices of one step.
 type Choice = [u32; 6];
 
-fn run_streams<B: BackendIr>(backend: &str) {
-    let number = |name, default: u64| match std::env::var(name) {
+/// The number that the environment gives, else the default.
+pub(crate) fn number(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
         Ok(text) => text.parse().expect("a number"),
         Err(_) => default,
-    };
+    }
+}
+
+fn run_streams<B: BackendIr>(backend: &str) {
     let (ops, seed) = (number("STREAM_OPS", 4_000), number("STREAM_SEED", 0));
     let cases = cases();
     let choices = prop::collection::vec(any::<Choice>(), LENGTH / 2..LENGTH);
@@ -317,7 +321,7 @@ fn with_another_number(op: &OperationIr, how: u32, value: u32) -> Option<Operati
 
 /// Brings operations into relative form.
 #[derive(Default)]
-struct Relative {
+pub(crate) struct Relative {
     ids: Vec<TensorId>,
     shapes: Vec<usize>,
     scalars: Vec<ScalarIr>,
@@ -326,7 +330,9 @@ struct Relative {
 
 impl Relative {
     /// The operations in relative form, their bindings, and their outputs.
-    fn of(mut ops: Vec<OperationIr>) -> (Vec<OperationIr>, GraphBindings, Vec<TensorIr>) {
+    pub(crate) fn of(
+        mut ops: Vec<OperationIr>,
+    ) -> (Vec<OperationIr>, GraphBindings, Vec<TensorIr>) {
         let outputs = ops.iter().flat_map(OperationIr::outputs).cloned().collect();
         let mut relative = Self::default();
         for op in &mut ops {
