@@ -25,6 +25,7 @@
 
 mod diagnostic;
 pub mod emit;
+pub mod keys;
 mod lint;
 mod model;
 mod signature;

@@ -6,12 +6,9 @@ use toml::Spanned as TomlSpanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use crate::diagnostic::{Diagnostic, expected, nearest};
+use crate::keys::{GROUP_KEYS, KIND_KEYS, ROW_KEYS, SUFFIX_KEYS, names};
 use crate::model::{Arm, Body, Group, Handling, Kind, Row, Spanned, Table};
 use crate::signature::{parse_pattern, parse_signature};
-
-const GROUP_KEYS: [&str; 5] = ["ir", "arm", "arms", "call", "ops"];
-const ROW_KEYS: [&str; 3] = ["sig", "custom", "unsupported"];
-const SUFFIXES: [&str; 4] = ["float", "int", "bool", "num"];
 
 /// A key with its value, in the order of the text.
 type Entry<'t, 's> = (&'t TomlSpanned<DeString<'s>>, &'t TomlSpanned<DeValue<'s>>);
@@ -114,7 +111,7 @@ impl Reader<'_, '_> {
                     group.arms = self.arms(value)?;
                 }
                 "ops" => group.rows = self.rows(value),
-                _ => self.report_unknown_key("key of a group", key, &GROUP_KEYS),
+                _ => self.report_unknown_key("key of a group", key, &names(GROUP_KEYS)),
             }
         }
         if group.ir.is_empty() {
@@ -143,7 +140,7 @@ impl Reader<'_, '_> {
         let mut arms = Vec::new();
         for (key, value) in sorted(kinds) {
             let Some(kind) = Kind::from_name(key.get_ref()) else {
-                self.report_unknown_key("kind", key, &SUFFIXES[..3]);
+                self.report_unknown_key("kind", key, &names(KIND_KEYS));
                 continue;
             };
             let pattern = self.text("arm", value)?;
@@ -184,9 +181,10 @@ impl Reader<'_, '_> {
             for (suffix, value) in sorted(kinds) {
                 let name = suffix.get_ref().as_ref();
                 let mut meant = Some(name);
-                if !SUFFIXES.contains(&name) {
-                    self.report_unknown_key("kind", suffix, &SUFFIXES);
-                    meant = nearest(name, SUFFIXES);
+                let suffixes = names(SUFFIX_KEYS);
+                if !suffixes.contains(&name) {
+                    self.report_unknown_key("kind", suffix, &suffixes);
+                    meant = nearest(name, suffixes);
                 }
                 if let Some(meant) = meant {
                     let suffix = Spanned::new(meant.into(), suffix.span());
@@ -247,7 +245,7 @@ impl Reader<'_, '_> {
                 "custom" => Handling::Custom as fn(String) -> Handling,
                 "unsupported" => Handling::Unsupported,
                 _ => {
-                    self.report_unknown_key("key of a row", attribute, &ROW_KEYS);
+                    self.report_unknown_key("key of a row", attribute, &names(ROW_KEYS));
                     return None;
                 }
             };
@@ -326,7 +324,7 @@ impl Reader<'_, '_> {
 fn is_per_kind(table: &DeTable<'_>) -> bool {
     !table.is_empty()
         && table.iter().all(|(key, value)| {
-            let is_row_key = ROW_KEYS.contains(&key.get_ref().as_ref());
+            let is_row_key = names(ROW_KEYS).contains(&key.get_ref().as_ref());
             !is_row_key && (value.get_ref().as_str().is_some() || value.get_ref().is_table())
         })
 }

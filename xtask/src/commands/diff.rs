@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use burn_op_spec::{Group, Row, Table};
+use cargo_metadata::semver::Version;
 
-use crate::Outcome;
-use crate::commands::new_op;
+use crate::edit;
 use crate::infer::infer;
+use crate::outcome::{Failure, Outcome};
+use crate::output::{ADDED, ATTENTION, HEADING, Output, REMOVED};
 use crate::upstream::{Upstream, Variant};
 use crate::workspace::{TABLE, Workspace};
 
@@ -18,33 +20,42 @@ pub(crate) const EXAMPLES: &str = "Examples:
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The version to compare with; with a second one, the version to begin from.
-    version: String,
+    version: Version,
     /// The version to compare with.
-    to: Option<String>,
+    to: Option<Version>,
 }
 
-pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, String> {
+pub(crate) fn run(
+    workspace: &Workspace,
+    args: &Args,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     let (source, table) = workspace.table()?;
     let (from, to) = match &args.to {
         Some(to) => (args.version.clone(), to.clone()),
         None => (workspace.burn_version()?, args.version.clone()),
     };
-    let (old, new) = (
-        Upstream::version(workspace, &from)?,
-        Upstream::version(workspace, &to)?,
-    );
     let diff = Diff {
         table: &table,
         source: &source,
-        old: &old,
-        new: &new,
+        old: &Upstream::version(workspace, &from, output)?,
+        new: &Upstream::version(workspace, &to, output)?,
     };
     let changes = [diff.enums(), diff.structs(), diff.methods()].concat();
-    println!(
-        "burn-ir and burn-backend, {from} to {to}: {} change(s)",
+    output.line(format_args!(
+        "{HEADING}burn-ir and burn-backend, {from} to {to}: {} change(s){HEADING:#}",
         changes.len()
-    );
-    changes.iter().for_each(|change| println!("\n{change}"));
+    ));
+    for change in &changes {
+        let style = match change.chars().next() {
+            Some('+') => ADDED,
+            Some('-') => REMOVED,
+            _ => ATTENTION,
+        };
+        let (title, rest) = change.split_once('\n').unwrap_or((change, ""));
+        let newline = if rest.is_empty() { "" } else { "\n" };
+        output.line(format_args!("\n{style}{title}{style:#}{newline}{rest}"));
+    }
     Ok(match changes.is_empty() {
         true => Outcome::Fine,
         false => Outcome::Found,
@@ -87,6 +98,10 @@ impl Diff<'_> {
                 }
             }
             for (variant, payload) in &new {
+                let carried = |payload: &Option<String>| match payload {
+                    Some(name) => format!("`{name}`"),
+                    None => "nothing".into(),
+                };
                 let shown = payload
                     .as_deref()
                     .map_or(String::new(), |name| format!("({name})"));
@@ -96,7 +111,9 @@ impl Diff<'_> {
                         self.row_to_write(name, variant)
                     )),
                     Some((_, before)) if before != payload => changes.push(format!(
-                        "~ {name}::{variant} carries {shown}, before {before:?}{}",
+                        "~ {name}::{variant} carries {}, before {}{}",
+                        carried(payload),
+                        carried(before),
                         self.rows_of(name, variant)
                     )),
                     Some(_) => {}
@@ -189,7 +206,7 @@ impl Diff<'_> {
             return "\n    no group of the table has this enum".into();
         };
         let rows = infer(group, variant, self.new);
-        let lines = new_op::lines(&rows, name, self.source, group);
+        let lines = edit::lines(&rows, name, self.source, group);
         let doubts = rows
             .iter()
             .flat_map(|row| &row.doubts)
