@@ -1,10 +1,8 @@
 //! `cargo xtask check`: what is wrong with the table, by itself and beside the upstream sources.
 
-use std::collections::BTreeMap;
+use burn_op_spec::Diagnostic;
 
-use burn_op_spec::{Diagnostic, Handling, Operation, Table, nearest};
-
-use crate::bodies::{BODIES, bodies};
+use crate::bodies::{bodies, missing_bodies, rowless_bodies};
 use crate::crosscheck::{contradictions, crosscheck};
 use crate::outcome::{Failure, Outcome};
 use crate::output::Output;
@@ -59,46 +57,6 @@ pub(crate) fn run(
     }
     output.note(format_args!("{TABLE}: {} finding(s)", findings.len()));
     Ok(Outcome::Found)
-}
-
-/// The functions that `custom` rows are executed by.
-fn wanted_bodies(table: &Table) -> impl Iterator<Item = Operation<'_>> {
-    table.operations().filter(|operation| {
-        let handling = operation.row.body.as_ref().map(|body| &body.handling);
-        matches!(handling, Some(Handling::Custom(_)))
-    })
-}
-
-/// Every custom row has a body.
-fn missing_bodies(bodies: &BTreeMap<String, String>, table: &Table) -> Vec<Diagnostic> {
-    let mut findings = Vec::new();
-    for operation in wanted_bodies(table) {
-        let function = operation.function();
-        if bodies.contains_key(&function) {
-            continue;
-        }
-        let message = format!("`{}` has no body", operation.name());
-        let help = match nearest(&function, bodies.keys().map(String::as_str)) {
-            Some(near) => format!("there is `fn {near}`; the name must be `{function}`"),
-            None => format!("write `fn {function}` in {BODIES}/"),
-        };
-        findings.push(Diagnostic::new(message, operation.row.key_span()).help(help));
-    }
-    findings
-}
-
-/// Every body belongs to a custom row.
-fn rowless_bodies(bodies: &BTreeMap<String, String>, table: &Table) -> Vec<Diagnostic> {
-    let wanted: Vec<String> = wanted_bodies(table)
-        .map(|operation| operation.function())
-        .collect();
-    let rowless = bodies.iter().filter(|(name, _)| !wanted.contains(name));
-    let finding = |(name, place): (&String, &String)| {
-        Diagnostic::new(format!("`fn {name}` is the body of no row"), 0..0)
-            .note(format!("it stands at {place}"))
-            .help("name it after a `custom` row, or make it private if it helps another body")
-    };
-    rowless.map(finding).collect()
 }
 
 /// The files that belong to the table: what the published crate carries, and the schema.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use burn_op_spec::{Group, Row, Table};
+use burn_op_spec::{Group, Handling, Row, Table};
 use cargo_metadata::semver::Version;
 
 use crate::edit;
@@ -154,7 +154,7 @@ impl Diff<'_> {
         changes
     }
 
-    /// Methods that rows call.
+    /// Methods that rows call, and methods that rows miss.
     fn methods(&self) -> Vec<String> {
         let mut changes = Vec::new();
         for (name, old) in &self.old.methods {
@@ -177,6 +177,16 @@ impl Diff<'_> {
                 Some(_) => {}
             }
         }
+        for (name, new) in &self.new.methods {
+            let quoted = format!("`{name}`");
+            let rows = self.rows(|_, row| {
+                let handling = row.body.as_ref().map(|body| &body.handling);
+                matches!(handling, Some(Handling::Unsupported(reason)) if reason.contains(&quoted))
+            });
+            if !self.old.methods.contains_key(name) && !rows.is_empty() {
+                changes.push(format!("+ {}, at {}{rows}", new.signature(name), new.place));
+            }
+        }
         changes
     }
 
@@ -184,35 +194,52 @@ impl Diff<'_> {
         self.rows(|group, row| *group.ir == ir && *row.variant == variant)
     }
 
-    /// The rows that a change touches, as they stand in the table.
+    /// The rows that a change touches, as they stand in the table, and what they must become.
     fn rows(&self, is_touched: impl Fn(&Group, &Row) -> bool) -> String {
         let mut text = String::new();
         for group in &self.table.groups {
+            let mut touched: Vec<&str> = Vec::new();
             for row in group.rows.iter().filter(|row| is_touched(group, row)) {
                 let line = self.source.lines().nth(row.line - 1).unwrap_or_default();
                 let _ = write!(text, "\n    {TABLE}:{}  {line}", row.line);
+                touched.push(&row.variant);
+            }
+            touched.dedup();
+            for variant in touched {
+                text += &self.row_to_write(&group.ir, variant);
             }
         }
         text
     }
 
-    /// The row that a new variant needs.
+    /// The rows that a variant needs, if it has none or other ones.
     fn row_to_write(&self, ir: &str, name: &str) -> String {
         let group = self.table.groups.iter().find(|group| *group.ir == ir);
         let variants = self.new.enums.get(ir).map(|found| &found.variants);
         let is_meant = |variant: &&Variant| variant.name == name;
         let variant = variants.and_then(|variants| variants.iter().find(is_meant));
-        let (Some(group), Some(variant)) = (group, variant) else {
+        let Some(group) = group else {
             return "\n    no group of the table has this enum".into();
+        };
+        let Some(variant) = variant else {
+            return String::new();
         };
         let rows = infer(group, variant, self.new);
         let lines = edit::lines(&rows, name, self.source, group);
+        let own = group.rows.iter().filter(|row| *row.variant == name);
+        let own: Vec<_> = own
+            .filter_map(|row| self.source.lines().nth(row.line - 1))
+            .collect();
+        if own == lines {
+            return String::new();
+        }
+        let write = if own.is_empty() { "write" } else { "instead" };
+        let lines = lines.into_iter().map(|line| format!("{write}: {line}"));
         let doubts = rows
             .iter()
             .flat_map(|row| &row.doubts)
             .map(|doubt| format!("to decide: {doubt}"));
         lines
-            .into_iter()
             .chain(doubts)
             .map(|line| format!("\n    {line}"))
             .collect()

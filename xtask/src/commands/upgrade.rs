@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use burn_op_spec::{Diagnostic, Table};
 use cargo_metadata::semver::Version;
 
+use crate::bodies::{bodies, missing_bodies, rowless_bodies};
 use crate::crosscheck::crosscheck;
 use crate::edit::{self, line_of};
 use crate::infer::infer;
@@ -50,9 +51,14 @@ pub(crate) fn run(
     let parsed = burn_op_spec::parse(&upgraded.text);
     let mut findings = parsed.diagnostics;
     if findings.is_empty() {
+        let bodies = bodies(workspace)?;
         findings = crosscheck(&parsed.table, &upstream);
+        findings.extend(missing_bodies(&bodies, &parsed.table));
+        findings.extend(rowless_bodies(&bodies, &parsed.table));
+        findings.sort_by_key(|finding| finding.span.start);
     }
-    let shown = out.display().to_string();
+    let shown = out.strip_prefix(workspace.root()).unwrap_or(&out);
+    let shown = shown.display().to_string();
     report(output, &findings, &shown, &upgraded.text, Format::Human);
     for doubt in &upgraded.doubts {
         output.doubt(doubt);

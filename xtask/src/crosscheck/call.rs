@@ -16,6 +16,11 @@ pub(super) fn check_call(operation: Operation<'_>, upstream: &Upstream) -> Vec<D
     let Some(body) = &operation.row.body else {
         return Vec::new();
     };
+    if let Handling::Unsupported(reason) = &body.handling {
+        return outdated_reason(operation, reason, upstream)
+            .into_iter()
+            .collect();
+    }
     let (Some(written), Some(name)) = (&body.signature.method, operation.method()) else {
         return Vec::new();
     };
@@ -51,6 +56,27 @@ pub(super) fn check_call(operation: Operation<'_>, upstream: &Upstream) -> Vec<D
         }
         Handling::Custom(_) | Handling::Unsupported(_) => Vec::new(),
     }
+}
+
+/// A reason that says the backend lacks a method which it has.
+fn outdated_reason(
+    operation: Operation<'_>,
+    reason: &str,
+    upstream: &Upstream,
+) -> Option<Diagnostic> {
+    let (name, method) = reason
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .find_map(|name| Some((name, upstream.methods.get(name)?)))?;
+    let message = format!("burn-backend has `{name}`: the reason is out of date");
+    let finding = Diagnostic::new(message, operation.row.key_span());
+    let signature = method.signature(name);
+    Some(
+        finding
+            .note(format!("`{signature}` at {}", method.place))
+            .help("call it; or say why it does not do"),
+    )
 }
 
 fn takes_special(body: &Body) -> bool {
