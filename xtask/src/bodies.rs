@@ -45,6 +45,10 @@ fn wanted_bodies(table: &Table) -> impl Iterator<Item = Operation<'_>> {
 
 /// Every custom row has a body.
 pub(crate) fn missing_bodies(bodies: &BTreeMap<String, String>, table: &Table) -> Vec<Diagnostic> {
+    let wanted: Vec<String> = wanted_bodies(table)
+        .map(|operation| operation.function())
+        .collect();
+    let free = || bodies.keys().filter(|name| !wanted.contains(name));
     let mut findings = Vec::new();
     for operation in wanted_bodies(table) {
         let function = operation.function();
@@ -52,7 +56,7 @@ pub(crate) fn missing_bodies(bodies: &BTreeMap<String, String>, table: &Table) -
             continue;
         }
         let message = format!("`{}` has no body", operation.name());
-        let help = match nearest(&function, bodies.keys().map(String::as_str)) {
+        let help = match nearest(&function, free().map(String::as_str)) {
             Some(near) => format!("there is `fn {near}`; the name must be `{function}`"),
             None => format!("write `fn {function}` in {BODIES}/"),
         };

@@ -5,7 +5,7 @@ use burn_op_spec::Group;
 use crate::infer::Inferred;
 use crate::upstream::Enum;
 
-/// Rows as lines, aligned with the group's.
+/// Rows as lines, aligned with the group's; doubtful places are marked behind the row.
 pub(crate) fn lines(rows: &[Inferred], variant: &str, source: &str, group: &Group) -> Vec<String> {
     let first = group.rows.first();
     let line = first.and_then(|row| source.lines().nth(row.line - 1));
@@ -16,7 +16,11 @@ pub(crate) fn lines(rows: &[Inferred], variant: &str, source: &str, group: &Grou
             Some(suffix) => format!("{variant}.{suffix}"),
             None => variant.into(),
         };
-        format!("{key:width$} = {}", row.value)
+        let line = format!("{key:width$} = {}", row.value);
+        match row.doubts.is_empty() {
+            true => line,
+            false => format!("{line} # to decide: {}", row.doubts.join(" ")),
+        }
     };
     rows.iter().map(line).collect()
 }

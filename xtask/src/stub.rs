@@ -58,7 +58,7 @@ pub(crate) fn stub(
     let item = quote! {
         #[doc = #doc]
         pub(crate) fn #function() -> Vec<Case> {
-            vec![#(#cases),*]
+            Vec::from([#(#cases),*])
         }
     };
     let file = syn::parse2(item).map_err(|cause| format!("the stub is not Rust: {cause}"))?;

@@ -162,6 +162,12 @@ impl Upstream {
         modules.join("/")
     }
 
+    /// Whether a variant carries another enum: then its operations are the rows of a group.
+    pub(crate) fn carries_enum(&self, variant: &Variant) -> bool {
+        let payload = variant.payload.as_ref();
+        payload.is_some_and(|payload| self.enums.contains_key(payload))
+    }
+
     /// Read all Rust files below `folder`, which is shown as `shown`.
     pub(crate) fn read_folder(&mut self, folder: &Path, shown: &str) -> Result<(), String> {
         let at = |cause: &dyn std::fmt::Display| format!("`{}`: {cause}", folder.display());

@@ -219,11 +219,14 @@ impl Diff<'_> {
         let is_meant = |variant: &&Variant| variant.name == name;
         let variant = variants.and_then(|variants| variants.iter().find(is_meant));
         let Some(group) = group else {
-            return "\n    no group of the table has this enum".into();
+            return format!("\n    write: a group with `ir = '{ir}'`");
         };
         let Some(variant) = variant else {
             return String::new();
         };
+        if self.new.carries_enum(variant) {
+            return format!("\n    write: `arm = '{name}(op)'` in the group of its enum");
+        }
         let rows = infer(group, variant, self.new);
         let lines = edit::lines(&rows, name, self.source, group);
         let own = group.rows.iter().filter(|row| *row.variant == name);
@@ -234,14 +237,7 @@ impl Diff<'_> {
             return String::new();
         }
         let write = if own.is_empty() { "write" } else { "instead" };
-        let lines = lines.into_iter().map(|line| format!("{write}: {line}"));
-        let doubts = rows
-            .iter()
-            .flat_map(|row| &row.doubts)
-            .map(|doubt| format!("to decide: {doubt}"));
-        lines
-            .chain(doubts)
-            .map(|line| format!("\n    {line}"))
-            .collect()
+        let lines = lines.iter().map(|line| format!("\n    {write}: {line}"));
+        lines.collect()
     }
 }

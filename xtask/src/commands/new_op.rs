@@ -81,12 +81,11 @@ fn find_variant<'t, 'u>(
             .get(group.ir.as_str())
             .map(|found| &found.variants);
         for found in variants.into_iter().flatten() {
-            let is_carried = found
-                .payload
-                .as_ref()
-                .is_some_and(|payload| upstream.enums.contains_key(payload));
             let has_row = group.rows.iter().any(|row| row.variant.value == found.name);
-            match (found.name == variant, has_row || is_carried) {
+            match (
+                found.name == variant,
+                has_row || upstream.carries_enum(found),
+            ) {
                 (true, false) => return Ok((group, found)),
                 (true, true) => with_row = Some(group),
                 (false, false) => known.push(found.name.as_str()),

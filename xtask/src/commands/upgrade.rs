@@ -125,10 +125,7 @@ fn upgrade(source: &str, table: &Table, upstream: &Upstream) -> Upgraded {
                 let mut rows = group.rows.iter();
                 rows.any(|row| row.line == *line && *row.variant == variant.name)
             };
-            let is_carried = variant
-                .payload
-                .as_ref()
-                .is_some_and(|payload| upstream.enums.contains_key(payload));
+            let is_carried = upstream.carries_enum(variant);
             let has_row = group.rows.iter().any(|row| *row.variant == variant.name);
             if is_carried || (has_row && !broken.iter().any(is_own)) {
                 continue;

@@ -95,10 +95,8 @@ fn carried_enums(group: &Group, upstream: &Upstream) -> BTreeSet<String> {
         .enums
         .get(group.ir.as_str())
         .map(|found| &found.variants);
-    let carries = variants.into_iter().flatten().filter(|variant| {
-        let payload = variant.payload.as_deref();
-        payload.is_some_and(|payload| upstream.enums.contains_key(payload))
-    });
+    let variants = variants.into_iter().flatten();
+    let carries = variants.filter(|variant| upstream.carries_enum(variant));
     carries.map(|variant| variant.name.clone()).collect()
 }
 
