@@ -53,6 +53,16 @@ fn assert_says(run: &Run, block: &str) {
     }
 }
 
+/// Take the example's operation out: its row, which is given back, and its case.
+fn take_out(scratch: &Scratch) -> String {
+    let table = scratch.read("op-spec.toml");
+    let row = table.lines().find(|line| line.starts_with("Hypot "));
+    let row = row.expect("the row of the example").to_string();
+    scratch.edit("op-spec.toml", &format!("{row}\n"), "");
+    scratch.edit("tests/tests/differential/float.rs", CASE, "");
+    row
+}
+
 const CASE: &str = "        binary(Float::Hypot),\n";
 
 #[test]
@@ -60,10 +70,7 @@ fn add_an_operation() {
     let blocks = blocks();
     let scratch = Scratch::real("readme");
     let table = scratch.read("op-spec.toml");
-    let row = table.lines().find(|line| line.starts_with("Hypot "));
-    let row = row.expect("the row of the example").to_string();
-    scratch.edit("op-spec.toml", &format!("{row}\n"), "");
-    scratch.edit("tests/tests/differential/float.rs", CASE, "");
+    let row = take_out(&scratch);
 
     let check = scratch.run("check");
     assert_eq!(check.code, Some(1), "{check}");
@@ -105,4 +112,50 @@ fn add_an_operation() {
     );
     let docs = scratch.run("docs --check");
     assert_eq!(docs.code, Some(0), "{docs}");
+}
+
+/// The steps that compile the runtime and its tests.
+#[test]
+#[ignore = "takes minutes: compiles a copy of the workspace"]
+fn add_an_operation_and_compile() {
+    let blocks = blocks();
+    let scratch = Scratch::whole("readme_whole");
+    let row = take_out(&scratch);
+    let check = scratch.cargo("check -p burn-interpreter");
+    assert_says(&check, block(&blocks, "`cargo check` names"));
+    assert!(
+        check.stderr.contains("`cargo xtask check` names the row"),
+        "{check}"
+    );
+
+    let new_op = scratch.run("new-op float.Hypot");
+    assert_eq!(new_op.code, Some(0), "{new_op}");
+    let test = scratch.cargo("test -p interpreter-tests --test differential --test generated");
+    assert_eq!(test.code, Some(0), "{test}");
+
+    let suite = "tests/tests/differential/main.rs";
+    scratch.edit(suite, "        float::hypot_cases(),\n", "");
+    let test = scratch.cargo("test -p interpreter-tests --test differential every_row");
+    assert_eq!(test.code, Some(101), "{test}");
+    assert_says(&test, block(&blocks, "Without one"));
+
+    // A type error of the row: rustc names the method, the check the row.
+    scratch.edit("op-spec.toml", &row, &row.replace("lhs: float", "lhs: int"));
+    let check = scratch.cargo("check -p burn-interpreter");
+    assert!(check.stderr.contains("fn float_hypot("), "{check}");
+    assert!(
+        check.stderr.contains("`cargo xtask check` names the row"),
+        "{check}"
+    );
+    let check = scratch.run("check");
+    assert!(
+        check.stdout.contains("this is no `FloatTensor<B>`"),
+        "{check}"
+    );
+    assert!(
+        check
+            .stdout
+            .contains(&row.replace("lhs: float", "lhs: int")),
+        "{check}"
+    );
 }

@@ -113,6 +113,37 @@ impl Scratch {
         scratch
     }
 
+    /// All files of this workspace, to be built beside it.
+    pub(crate) fn whole(name: &str) -> Self {
+        let scratch = Self {
+            root: empty(name),
+            sources: sources(),
+        };
+        let listed = Command::new("git")
+            .args(["ls-files", "-z"])
+            .current_dir(workspace())
+            .output()
+            .expect("git lists the files");
+        for file in String::from_utf8_lossy(&listed.stdout).split_terminator('\0') {
+            let target = scratch.root.join(file);
+            fs::create_dir_all(target.parent().expect("a folder")).expect("it can be made");
+            fs::copy(workspace().join(file), &target).expect("the file can be copied");
+        }
+        scratch
+    }
+
+    /// Run cargo, with the dependencies that this workspace has built.
+    pub(crate) fn cargo(&self, arguments: &str) -> Run {
+        let built = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
+        let output = Command::new("cargo")
+            .args(arguments.split_whitespace())
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", built.expect("the target folder"))
+            .output()
+            .expect("cargo runs");
+        finished(arguments, &output)
+    }
+
     pub(crate) fn run(&self, arguments: &str) -> Run {
         let output = xtask(arguments)
             .arg("--root")
@@ -122,6 +153,9 @@ impl Scratch {
             .env("CARGO_TARGET_DIR", self.root.join("target"))
             .output()
             .expect("the workbench runs");
+        if arguments.starts_with("new-op") {
+            self.ship();
+        }
         finished(arguments, &output)
     }
 
@@ -143,7 +177,7 @@ impl Scratch {
         }
     }
 
-    /// Copy the table to where the published crate has it.
+    /// Copy the table to where the published crate has it: there is no link in a scratch copy.
     fn ship(&self) {
         self.write("interpreter/op-spec.toml", &self.read("op-spec.toml"));
     }

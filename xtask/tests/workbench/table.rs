@@ -14,8 +14,8 @@ const MISTAKES: &[Mistake] = &[
     ("unknown_variant", "Exp       =", "Expp      ="),
     (
         "wrong_order",
-        "[float.ops]\n",
-        "[float.ops]\nHypot2    = 'X: y() -> ()'\n",
+        "[float.ops]\nExp       = 'UnaryOpIr: float_exp(input: float) -> out: float'\nHypot     = 'BinaryOpIr: float_hypot(lhs: float, rhs: float) -> out: float'\n",
+        "[float.ops]\nHypot     = 'BinaryOpIr: float_hypot(lhs: float, rhs: float) -> out: float'\nExp       = 'UnaryOpIr: float_exp(input: float) -> out: float'\n",
     ),
     (
         "unknown_enum",
@@ -41,7 +41,7 @@ const MISTAKES: &[Mistake] = &[
     (
         "unused_field",
         "float_clamp(tensor: float, min.elem(), max.elem())",
-        "float_clamp(tensor: float, min.elem(), min = max.elem())",
+        "float_clamp(tensor: float, min.elem())",
     ),
     (
         "list_of_tensors",
