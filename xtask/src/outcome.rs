@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use burn_op_spec::Diagnostic;
 
 use crate::output::Output;
-use crate::report::{Format, report};
 use crate::workspace::TABLE;
 
 /// What a command comes to if it could do its work.
@@ -41,7 +40,9 @@ pub(crate) fn exit_code(result: Result<Outcome, Failure>, output: &mut Output) -
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Found) => ExitCode::from(1),
         Err(Failure::Mistakes { findings, source }) => {
-            report(output, &findings, TABLE, &source, Format::Human);
+            for finding in &findings {
+                output.note(finding.render_styled(TABLE, &source) + "\n");
+            }
             output.error(format_args!(
                 "{TABLE} has {} mistake(s); nothing else was done",
                 findings.len()
