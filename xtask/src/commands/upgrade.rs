@@ -25,7 +25,7 @@ pub(crate) const EXAMPLES: &str = "Examples:
 pub(crate) struct Args {
     /// The version to upgrade to.
     version: Version,
-    /// Where to write the table. The table itself is never changed.
+    /// Where to write it, instead of the target folder.
     #[arg(long)]
     out: Option<PathBuf>,
 }

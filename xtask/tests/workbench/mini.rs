@@ -3,18 +3,44 @@
 use std::io::Read;
 use std::process::Stdio;
 
-use crate::support::{Scratch, run, snapshot, xtask};
+use crate::support::{Scratch, read, run, snapshot, workspace, xtask};
+
+/// The commands, as `--help` lists them.
+fn commands() -> Vec<String> {
+    let help = run("--help").stdout;
+    let list = help
+        .split_once("Commands:\n")
+        .and_then(|(_, rest)| rest.split_once("\n\n"));
+    let (list, _) = list.expect("the help lists the commands");
+    let names = list
+        .lines()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next());
+    names
+        .filter(|name| *name != "help")
+        .map(String::from)
+        .collect()
+}
 
 #[test]
 fn help() {
-    for command in [
-        "check", "list", "show", "new-op", "diff", "upgrade", "docs", "package",
-    ] {
+    for command in commands() {
         let help = run(&format!("{command} --help"));
+        assert_eq!(help.code, Some(0), "{help}");
         assert!(help.stdout.contains("Example"), "{help}");
         snapshot(&format!("help_{command}"), help);
     }
-    snapshot("help", run("--help"));
+}
+
+/// The README names every command.
+#[test]
+fn readme_names_the_commands() {
+    let readme = read(&workspace().join("README.md"));
+    let row = readme.lines().find(|line| line.starts_with("| `xtask` |"));
+    let row = row.expect("the README has the row");
+    for command in commands() {
+        assert!(row.contains(&command), "{command} is not in {row}");
+    }
 }
 
 #[test]
@@ -175,9 +201,9 @@ fn new_op_without_a_suite() {
 
 #[test]
 fn wrong_use() {
+    assert_eq!(run("").code, Some(2));
     let scratch = Scratch::mini("wrong_use");
     for (name, arguments) in [
-        ("use_no_command", ""),
         ("use_unknown_command", "chekc"),
         ("use_unknown_flag", "list --kind flaot"),
         ("use_unknown_group", "list --group flaot"),
