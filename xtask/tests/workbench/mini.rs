@@ -292,3 +292,21 @@ fn closed_pipes() {
         assert!(!stderr.contains("panicked"), "{command}: {stderr}");
     }
 }
+
+/// Colours reach terminals only, unless they are asked for.
+#[test]
+fn colours() {
+    for command in ["list powi", "show Powi", "show Pwi", "check --format human"] {
+        let plain = run(command).text();
+        assert!(!plain.contains('\u{1b}'), "{command}: {plain}");
+    }
+    for command in ["list powi", "show Pwi", "show Powi"] {
+        let output = xtask(command)
+            .env_remove("NO_COLOR")
+            .env("CLICOLOR_FORCE", "1")
+            .output()
+            .expect("the workbench runs");
+        let text = [output.stdout, output.stderr].concat();
+        assert!(text.contains(&0x1b), "{command}");
+    }
+}
