@@ -14,10 +14,18 @@ mod commands {
     pub(crate) mod show;
     pub(crate) mod upgrade;
 }
+mod bodies;
+mod checks;
 mod crosscheck;
+mod edit;
 mod find;
 mod infer;
+mod mentions;
+mod outcome;
+mod output;
 mod report;
+mod schema;
+mod stub;
 mod upstream;
 mod workspace;
 
@@ -26,17 +34,27 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use commands::{check, diff, docs, list, new_op, package, show, upgrade};
+use outcome::exit_code;
+use output::Output;
 use workspace::Workspace;
 
 /// The maintainer's workbench of burn-interpreter.
 #[derive(Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask", version)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", version, after_help = EXAMPLES)]
 struct Cli {
     #[command(flatten)]
     workspace: Workspace,
     #[command(subcommand)]
     command: Command,
 }
+
+const EXAMPLES: &str = "Examples:
+  cargo xtask show Powi            what a row becomes
+  cargo xtask new-op Fmod          begin a row
+  cargo xtask check                what is wrong with the table
+  cargo xtask check --help         more of a command
+
+Exit codes: 0 fine, 1 something was found, 2 wrong use or something is missing.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -49,7 +67,7 @@ enum Command {
     /// Show everything about an operation: its row, its IR struct, its method, its code, its tests.
     #[command(after_help = show::EXAMPLES)]
     Show(show::Args),
-    /// Write a row for a variant that has none, and say what is left to do.
+    /// Write a row for a variant that has none and a stub of its case, and say what is left to do.
     #[command(after_help = new_op::EXAMPLES)]
     NewOp(new_op::Args),
     /// Show what another version of burn-ir and burn-backend changes, and which rows.
@@ -58,7 +76,7 @@ enum Command {
     /// Write the table for another version, as far as a tool can.
     #[command(after_help = upgrade::EXAMPLES)]
     Upgrade(upgrade::Args),
-    /// Write the files that are made from the table: OPS.md and the counts in the README.
+    /// Write the files that are made from the table: OPS.md, the counts in the README, the schema.
     #[command(after_help = docs::EXAMPLES)]
     Docs(docs::Args),
     /// Pack the publishable crates and build what was packed outside the workspace.
@@ -66,31 +84,22 @@ enum Command {
     Package,
 }
 
-/// What a command comes to, if nothing went wrong on the way.
-#[derive(Debug, PartialEq, Eq)]
-enum Outcome {
-    Fine,
-    Found,
-}
-
 fn main() -> ExitCode {
     let Cli { workspace, command } = Cli::parse();
-    let outcome = match command {
-        Command::Check(args) => check::run(&workspace, &args),
-        Command::List(args) => list::run(&workspace, &args),
-        Command::Show(args) => show::run(&workspace, &args),
-        Command::NewOp(args) => new_op::run(&workspace, &args),
-        Command::Diff(args) => diff::run(&workspace, &args),
-        Command::Upgrade(args) => upgrade::run(&workspace, &args),
-        Command::Docs(args) => docs::run(&workspace, &args),
-        Command::Package => package::run(&workspace),
+    let mut output = Output::new();
+    let result = match command {
+        Command::Check(args) => check::run(&workspace, &args, &mut output),
+        Command::List(args) => list::run(&workspace, &args, &mut output),
+        Command::Show(args) => show::run(&workspace, &args, &mut output),
+        Command::NewOp(args) => new_op::run(&workspace, &args, &mut output),
+        Command::Diff(args) => diff::run(&workspace, &args, &mut output),
+        Command::Upgrade(args) => upgrade::run(&workspace, &args, &mut output),
+        Command::Docs(args) => docs::run(&workspace, &args, &mut output),
+        Command::Package => package::run(&workspace, &mut output),
     };
-    match outcome {
-        Ok(Outcome::Fine) => ExitCode::SUCCESS,
-        Ok(Outcome::Found) => ExitCode::from(1),
-        Err(message) => {
-            eprintln!("error: {message}");
-            ExitCode::from(2)
-        }
+    let code = exit_code(result, &mut output);
+    match output.finish() {
+        Ok(()) => code,
+        Err(message) => exit_code(Err(message.into()), &mut Output::new()),
     }
 }

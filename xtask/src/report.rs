@@ -1,9 +1,9 @@
 //! Findings as a person, an editor or a forge reads them.
 
-use std::io::IsTerminal;
-
 use burn_op_spec::Diagnostic;
 use serde_json::json;
+
+use crate::output::Output;
 
 /// How findings are written.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -17,16 +17,17 @@ pub(crate) enum Format {
 }
 
 /// Write findings about `source`, which is shown as `path`.
-pub(crate) fn report(findings: &[Diagnostic], path: &str, source: &str, format: Format) {
+pub(crate) fn report(
+    output: &mut Output,
+    findings: &[Diagnostic],
+    path: &str,
+    source: &str,
+    format: Format,
+) {
     match format {
         Format::Human => {
-            let styled = std::io::stderr().is_terminal();
             for finding in findings {
-                let text = match styled {
-                    true => finding.render_styled(path, source),
-                    false => finding.render(path, source),
-                };
-                eprintln!("{text}\n");
+                output.line(finding.render_styled(path, source) + "\n");
             }
         }
         Format::Json => {
@@ -34,11 +35,11 @@ pub(crate) fn report(findings: &[Diagnostic], path: &str, source: &str, format: 
                 .iter()
                 .map(|finding| to_json(finding, path, source))
                 .collect();
-            println!("{:#}", serde_json::Value::Array(findings));
+            output.line(format_args!("{:#}", serde_json::Value::Array(findings)));
         }
         Format::Github => {
             for finding in findings {
-                println!("{}", to_command(finding, path, source));
+                output.line(to_command(finding, path, source));
             }
         }
     }

@@ -3,13 +3,16 @@
 //! Read from their sources, so that a row can be held against what it names before a compiler
 //! sees it.
 
-use std::collections::BTreeMap;
+mod sources;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::MetadataCommand;
+use cargo_metadata::semver::Version;
 use quote::ToTokens;
 
+use crate::output::Output;
 use crate::workspace::Workspace;
 
 /// A place in an upstream source: `burn-ir-0.22.1/src/operation.rs:146`.
@@ -29,6 +32,7 @@ pub(crate) struct Variant {
     pub(crate) name: String,
     /// The struct it carries, out of its box if it is boxed.
     pub(crate) payload: Option<String>,
+    pub(crate) is_boxed: bool,
     pub(crate) place: Place,
 }
 
@@ -59,6 +63,8 @@ pub(crate) struct Method {
     pub(crate) params: Vec<(String, String)>,
     /// What it returns; empty for nothing.
     pub(crate) output: String,
+    /// The trait that has it.
+    owner: String,
     pub(crate) place: Place,
     item: syn::TraitItemFn,
 }
@@ -70,6 +76,16 @@ impl Method {
         let params = params.collect::<Vec<_>>().join(", ");
         let arrow = if self.output.is_empty() { "" } else { " -> " };
         format!("fn {name}({params}){arrow}{}", self.output)
+    }
+
+    /// The trait that has it.
+    pub(crate) fn owner(&self) -> &str {
+        &self.owner
+    }
+
+    /// Whether the trait has a body for it.
+    pub(crate) fn is_provided(&self) -> bool {
+        self.item.default.is_some()
     }
 
     /// The method as it is declared, with its documentation.
@@ -107,21 +123,49 @@ pub(crate) struct Upstream {
     pub(crate) enums: BTreeMap<String, Enum>,
     pub(crate) structs: BTreeMap<String, Struct>,
     pub(crate) methods: BTreeMap<String, Method>,
+    /// What `create` of a struct takes, where it is written out.
+    pub(crate) creators: BTreeMap<String, Vec<(String, String)>>,
+    /// The files of modules that are public, without their extension.
+    public: BTreeSet<String>,
 }
 
 impl Upstream {
     /// The version that the workspace pins.
-    pub(crate) fn locked(workspace: &Workspace) -> Result<Self, String> {
-        Self::version(workspace, &workspace.burn_version()?)
+    pub(crate) fn locked(workspace: &Workspace, output: &mut Output) -> Result<Self, String> {
+        Self::version(workspace, &workspace.burn_version()?, output)
     }
 
     /// Any version, which cargo fetches if need be.
-    pub(crate) fn version(workspace: &Workspace, version: &str) -> Result<Self, String> {
+    pub(crate) fn version(
+        workspace: &Workspace,
+        version: &Version,
+        output: &mut Output,
+    ) -> Result<Self, String> {
         let mut upstream = Self::default();
-        for (name, folder) in folders(workspace, version)? {
+        for (name, folder) in sources::folders(workspace, version, output)? {
             upstream.read_folder(&folder, &format!("{name}-{version}/src"))?;
         }
         Ok(upstream)
+    }
+
+    /// The public modules around a place, as rustdoc calls its folders: `backend/ops`.
+    pub(crate) fn modules(&self, place: &Place) -> String {
+        let is_public = |path: &Path| self.public.contains(&*path.to_string_lossy());
+        let file = Path::new(&place.file).with_extension("");
+        let mut modules: Vec<_> = file
+            .ancestors()
+            .filter(|path| is_public(path))
+            .filter_map(|path| path.file_name())
+            .map(|name| name.to_string_lossy())
+            .collect();
+        modules.reverse();
+        modules.join("/")
+    }
+
+    /// Whether a variant carries another enum: then its operations are the rows of a group.
+    pub(crate) fn carries_enum(&self, variant: &Variant) -> bool {
+        let payload = variant.payload.as_ref();
+        payload.is_some_and(|payload| self.enums.contains_key(payload))
     }
 
     /// Read all Rust files below `folder`, which is shown as `shown`.
@@ -166,6 +210,11 @@ impl Upstream {
                         .iter()
                         .next_back()
                         .map(|field| payload(&field.ty)),
+                    is_boxed: variant
+                        .fields
+                        .iter()
+                        .next_back()
+                        .is_some_and(|field| type_text(&field.ty).starts_with("Box<")),
                     place: place(variant.ident.span()),
                 });
                 let variants = variants.collect();
@@ -184,85 +233,60 @@ impl Upstream {
                 self.structs.insert(item.ident.to_string(), ir_struct);
             }
             syn::Item::Trait(item) => {
+                let owner = item.ident.to_string();
                 for item in &item.items {
                     if let syn::TraitItem::Fn(method) = item {
                         let name = method.sig.ident.to_string();
                         let place = place(method.sig.ident.span());
-                        self.methods.insert(name, read_method(method, place));
+                        let method = read_method(method, owner.clone(), place);
+                        self.methods.insert(name, method);
                     }
                 }
+            }
+            syn::Item::Impl(item) if item.trait_.is_none() => {
+                for member in &item.items {
+                    if let syn::ImplItem::Fn(function) = member
+                        && function.sig.ident == "create"
+                    {
+                        let params = params(&function.sig);
+                        self.creators.insert(type_text(&item.self_ty), params);
+                    }
+                }
+            }
+            syn::Item::Mod(item) if matches!(item.vis, syn::Visibility::Public(_)) => {
+                let folder = Path::new(file).parent().unwrap_or(Path::new(file));
+                let path = folder.join(item.ident.to_string());
+                self.public.insert(path.to_string_lossy().into_owned());
             }
             _ => {}
         }
     }
 }
 
-/// Where the sources of a version are.
-fn folders(workspace: &Workspace, version: &str) -> Result<Vec<(&'static str, PathBuf)>, String> {
-    const PACKAGES: [&str; 2] = ["burn-ir", "burn-backend"];
-    if let Some(sources) = workspace.sources() {
-        let folder = |name| (name, sources.join(format!("{name}-{version}")).join("src"));
-        return Ok(PACKAGES.map(folder).into());
-    }
-    let manifest = match workspace.burn_version()? == version {
-        true => workspace.root().join("Cargo.toml"),
-        false => write_manifest(workspace, version, &PACKAGES)?,
-    };
-    let metadata = MetadataCommand::new()
-        .manifest_path(&manifest)
-        .exec()
-        .map_err(|cause| format!("cargo cannot find version {version} of burn-ir: {cause}"))?;
-    let mut folders = Vec::new();
-    for name in PACKAGES {
-        let mut packages = metadata.packages.iter();
-        let package = packages.find(|package| package.name == name);
-        let folder = package.and_then(|package| package.manifest_path.parent());
-        let folder = folder.ok_or_else(|| format!("cargo knows no {name} {version}"))?;
-        folders.push((name, folder.join("src").into_std_path_buf()));
-    }
-    Ok(folders)
-}
-
-/// A manifest for cargo to fetch a version with that the workspace does not use.
-fn write_manifest(
-    workspace: &Workspace,
-    version: &str,
-    packages: &[&str],
-) -> Result<PathBuf, String> {
-    eprintln!("fetching {} {version} …", packages.join(", "));
-    let folder = workspace.target_dir().join("xtask").join(version);
-    let at = |cause| format!("`{}`: {cause}", folder.display());
-    fs::create_dir_all(folder.join("src")).map_err(at)?;
-    let mut manifest = String::from(
-        "[workspace]\n\n[package]\nname = \"sources\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n",
-    );
-    for name in packages {
-        manifest += &format!("{name} = {{ version = \"={version}\", default-features = false }}\n");
-    }
-    fs::write(folder.join("src/lib.rs"), "").map_err(at)?;
-    let path = folder.join("Cargo.toml");
-    fs::write(&path, manifest).map_err(at)?;
-    Ok(path)
-}
-
-fn read_method(item: &syn::TraitItemFn, place: Place) -> Method {
-    let signature = &item.sig;
-    let params = signature.inputs.iter().filter_map(|input| match input {
-        syn::FnArg::Typed(param) => {
-            let name = param.pat.to_token_stream().to_string();
-            Some((name.trim_start_matches('_').into(), type_text(&param.ty)))
-        }
-        syn::FnArg::Receiver(_) => None,
-    });
+fn read_method(item: &syn::TraitItemFn, owner: String, place: Place) -> Method {
     Method {
-        params: params.collect(),
-        output: match &signature.output {
+        params: params(&item.sig),
+        output: match &item.sig.output {
             syn::ReturnType::Default => String::new(),
             syn::ReturnType::Type(_, ty) => type_text(ty),
         },
+        owner,
         place,
         item: item.clone(),
     }
+}
+
+/// The parameters of a function with their types.
+fn params(signature: &syn::Signature) -> Vec<(String, String)> {
+    let params = signature.inputs.iter().filter_map(|input| match input {
+        syn::FnArg::Typed(param) => {
+            let name = param.pat.to_token_stream().to_string();
+            let name = name.trim_start_matches("mut ").trim_start_matches('_');
+            Some((name.into(), type_text(&param.ty)))
+        }
+        syn::FnArg::Receiver(_) => None,
+    });
+    params.collect()
 }
 
 /// The struct an IR variant carries, out of its box if it is boxed.

@@ -1,10 +1,14 @@
 //! The workspace a command works on: its folder, its table, its upstream sources.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use burn_op_spec::{Parsed, Table};
+use cargo_metadata::semver::Version;
 use toml::de::DeTable;
+
+use crate::outcome::Failure;
 
 /// The name of the table, as messages show it.
 pub(crate) const TABLE: &str = "op-spec.toml";
@@ -70,18 +74,19 @@ impl Workspace {
     }
 
     /// The text of the table and the table, which must be free of mistakes.
-    pub(crate) fn table(&self) -> Result<(String, Table), String> {
+    pub(crate) fn table(&self) -> Result<(String, Table), Failure> {
         let (source, parsed) = self.parse_table()?;
-        match parsed.diagnostics.len() {
-            0 => Ok((source, parsed.table)),
-            mistakes => Err(format!(
-                "{TABLE} has {mistakes} mistake(s): `cargo xtask check` shows them"
-            )),
+        match parsed.diagnostics.is_empty() {
+            true => Ok((source, parsed.table)),
+            false => Err(Failure::Mistakes {
+                findings: parsed.diagnostics,
+                source,
+            }),
         }
     }
 
     /// The version of the burn crates that the workspace pins.
-    pub(crate) fn burn_version(&self) -> Result<String, String> {
+    pub(crate) fn burn_version(&self) -> Result<Version, String> {
         let manifest = self.read("Cargo.toml")?;
         let document = DeTable::parse(&manifest)
             .map_err(|cause| format!("Cargo.toml is not TOML: {}", cause.message()))?;
@@ -91,6 +96,12 @@ impl Workspace {
         let version = version.and_then(|version| version.get_ref().as_str());
         let version =
             version.ok_or("Cargo.toml pins no version of burn-ir in [workspace.dependencies]")?;
-        Ok(version.trim_start_matches('=').to_string())
+        Version::parse(version.trim_start_matches('='))
+            .map_err(|cause| format!("Cargo.toml pins burn-ir to `{version}`: {cause}"))
     }
+}
+
+/// The cargo that runs this program.
+pub(crate) fn cargo() -> OsString {
+    env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }

@@ -25,6 +25,7 @@
 
 mod diagnostic;
 pub mod emit;
+pub mod keys;
 mod lint;
 mod model;
 mod signature;
@@ -32,8 +33,8 @@ mod table;
 
 pub use diagnostic::{Diagnostic, Related, nearest};
 pub use model::{
-    Arg, Arity, Arm, Body, Convert, Field, Group, Handling, IrPattern, Kind, KindRef, Operation,
-    Output, OutputFact, Row, Signature, Spanned, Table, Value,
+    Arg, Arity, Arm, Body, Check, Convert, Field, Group, Handling, IrPattern, Kind, KindRef,
+    Operation, Output, OutputFact, Row, Signature, Spanned, StructChecks, Table, Value,
 };
 
 /// A table and everything that is wrong with it.

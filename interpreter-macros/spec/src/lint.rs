@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::model::{
-    Arm, Body, Group, Handling, KindRef, Row, Signature, Spanned, StructChecks, Table, Value,
+    Arm, Body, Field, Group, Handling, Kind, KindRef, Row, Signature, Spanned, StructChecks, Table,
+    Value,
 };
 
 /// Check the table as a whole; what is wrong goes to `diagnostics`.
@@ -153,9 +154,10 @@ fn lint_siblings(group: &Group, diagnostics: &mut Vec<Diagnostic>) {
                 .related(first.key_span(), "move it next to this one"),
             );
         }
-        if let (Some(a), Some(b)) = (&first.body, &row.body)
-            && same_body(a, b)
-        {
+        let mergeable = group.rows[..position]
+            .iter()
+            .rfind(|other| mergeable(group, other, row));
+        if let Some(first) = mergeable {
             diagnostics.push(
                 Diagnostic::new(
                     format!("two rows of `{}` say the same", *row.variant),
@@ -168,16 +170,59 @@ fn lint_siblings(group: &Group, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn same_body(a: &Body, b: &Body) -> bool {
-    let ir_struct = |body: &Body| {
-        body.signature
-            .ir_struct
-            .as_ref()
-            .map(|name| name.value.clone())
+/// Whether one row could say what these two rows of a variant say: a row can be for float and int,
+/// or for all kinds if all agree.
+fn mergeable(group: &Group, a: &Row, b: &Row) -> bool {
+    let is_number = |row: &Row| !row.covers(Some(Kind::Bool));
+    let mut siblings = group.rows.iter().filter(|row| *row.variant == *b.variant);
+    *a.variant == *b.variant
+        && alike(group, a, b)
+        && ((is_number(a) && is_number(b)) || siblings.all(|row| alike(group, row, b)))
+}
+
+/// Whether two rows say the same, each about its own kinds.
+fn alike(group: &Group, a: &Row, b: &Row) -> bool {
+    let (Some(a_body), Some(b_body)) = (&a.body, &b.body) else {
+        return false;
     };
-    a.handling == b.handling
-        && ir_struct(a) == ir_struct(b)
-        && a.signature.to_string() == b.signature.to_string()
+    // A tensor's kind is the same if both write the same, or each its own arm's.
+    let is_own = |kind: KindRef, row: &Row| {
+        let mut arms = group.arms.iter().filter(|arm| row.covers(arm.kind));
+        match kind {
+            KindRef::Arm => true,
+            KindRef::Fixed(kind) => arms.all(|arm| arm.kind == Some(kind)),
+        }
+    };
+    let mut tensors = fields(&a_body.signature).zip(fields(&b_body.signature));
+    a_body.handling == b_body.handling
+        && without_kinds(&a_body.signature) == without_kinds(&b_body.signature)
+        && tensors.all(|(x, y)| {
+            let (x, y) = (x.kind.value, y.kind.value);
+            x == y || (is_own(x, a) && is_own(y, b))
+        })
+}
+
+/// The tensors that a row reads and writes.
+fn fields(signature: &Signature) -> impl Iterator<Item = &Field> {
+    signature.inputs().chain(&signature.outputs)
+}
+
+/// The text of a signature, all its kinds alike.
+fn without_kinds(signature: &Signature) -> String {
+    let mut signature = signature.clone();
+    for arg in &mut signature.args {
+        if let Value::Tensor(field) = &mut arg.value {
+            field.kind.value = KindRef::Arm;
+        }
+    }
+    for output in &mut signature.outputs {
+        output.kind.value = KindRef::Arm;
+    }
+    let ir_struct = signature.ir_struct.as_ref();
+    format!(
+        "{}: {signature}",
+        ir_struct.map_or("", |name| name.as_str())
+    )
 }
 
 /// The notation of one row fits its group and its handling.

@@ -6,15 +6,9 @@ use toml::Spanned as TomlSpanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use crate::diagnostic::{Diagnostic, expected, nearest};
+use crate::keys::{CHECKS_KEY, GROUP_KEYS, KIND_KEYS, ROW_KEYS, SUFFIX_KEYS, names};
 use crate::model::{Arm, Body, Group, Handling, Kind, Row, Spanned, StructChecks, Table};
 use crate::signature::{parse_checks, parse_pattern, parse_signature};
-
-/// The table of checks by IR struct, beside the groups.
-const CHECKS: &str = "where";
-
-const GROUP_KEYS: [&str; 5] = ["ir", "arm", "arms", "call", "ops"];
-const ROW_KEYS: [&str; 3] = ["sig", "custom", "unsupported"];
-const SUFFIXES: [&str; 4] = ["float", "int", "bool", "num"];
 
 /// A key with its value, in the order of the text.
 type Entry<'t, 's> = (&'t TomlSpanned<DeString<'s>>, &'t TomlSpanned<DeValue<'s>>);
@@ -38,7 +32,7 @@ pub(crate) fn parse(source: &str, diagnostics: &mut Vec<Diagnostic>) -> Table {
     let mut table = Table::default();
     for (name, value) in sorted(document.get_ref()) {
         match name.get_ref().as_ref() {
-            CHECKS => table.checks = reader.checks(value),
+            name if name == CHECKS_KEY.name => table.checks = reader.checks(value),
             _ => table.groups.extend(reader.group(name, value)),
         }
     }
@@ -137,7 +131,7 @@ impl Reader<'_, '_> {
                     group.arms = self.arms(value)?;
                 }
                 "ops" => group.rows = self.rows(value),
-                _ => self.report_unknown_key("key of a group", key, &GROUP_KEYS),
+                _ => self.report_unknown_key("key of a group", key, &names(GROUP_KEYS)),
             }
         }
         if group.ir.is_empty() {
@@ -160,7 +154,7 @@ impl Reader<'_, '_> {
     /// `IrStruct = 'checks'`
     fn checks(&mut self, value: &TomlSpanned<DeValue<'_>>) -> Vec<StructChecks> {
         let Some(entries) = value.get_ref().as_table() else {
-            let message = format!("`{CHECKS}` is a table of checks by IR struct");
+            let message = format!("`{}` is a table of checks by IR struct", CHECKS_KEY.name);
             self.report(Diagnostic::new(message, value.span()));
             return Vec::new();
         };
@@ -189,7 +183,7 @@ impl Reader<'_, '_> {
         let mut arms = Vec::new();
         for (key, value) in sorted(kinds) {
             let Some(kind) = Kind::from_name(key.get_ref()) else {
-                self.report_unknown_key("kind", key, &SUFFIXES[..3]);
+                self.report_unknown_key("kind", key, &names(KIND_KEYS));
                 continue;
             };
             let pattern = self.text("arm", value)?;
@@ -230,9 +224,10 @@ impl Reader<'_, '_> {
             for (suffix, value) in sorted(kinds) {
                 let name = suffix.get_ref().as_ref();
                 let mut meant = Some(name);
-                if !SUFFIXES.contains(&name) {
-                    self.report_unknown_key("kind", suffix, &SUFFIXES);
-                    meant = nearest(name, SUFFIXES);
+                let suffixes = names(SUFFIX_KEYS);
+                if !suffixes.contains(&name) {
+                    self.report_unknown_key("kind", suffix, &suffixes);
+                    meant = nearest(name, suffixes);
                 }
                 if let Some(meant) = meant {
                     let suffix = Spanned::new(meant.into(), suffix.span());
@@ -293,7 +288,7 @@ impl Reader<'_, '_> {
                 "custom" => Handling::Custom as fn(String) -> Handling,
                 "unsupported" => Handling::Unsupported,
                 _ => {
-                    self.report_unknown_key("key of a row", attribute, &ROW_KEYS);
+                    self.report_unknown_key("key of a row", attribute, &names(ROW_KEYS));
                     return None;
                 }
             };
@@ -373,7 +368,7 @@ impl Reader<'_, '_> {
 fn is_per_kind(table: &DeTable<'_>) -> bool {
     !table.is_empty()
         && table.iter().all(|(key, value)| {
-            let is_row_key = ROW_KEYS.contains(&key.get_ref().as_ref());
+            let is_row_key = names(ROW_KEYS).contains(&key.get_ref().as_ref());
             !is_row_key && (value.get_ref().as_str().is_some() || value.get_ref().is_table())
         })
 }

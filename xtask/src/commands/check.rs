@@ -1,13 +1,14 @@
 //! `cargo xtask check`: what is wrong with the table, by itself and beside the upstream sources.
 
-use std::collections::BTreeMap;
-use std::fs;
+use burn_op_spec::Diagnostic;
 
-use burn_op_spec::{Diagnostic, Handling, Table, nearest};
-
-use crate::Outcome;
-use crate::crosscheck::crosscheck;
+use crate::bodies::{bodies, missing_bodies, rowless_bodies};
+use crate::checks::check_checks;
+use crate::crosscheck::{contradictions, crosscheck};
+use crate::outcome::{Failure, Outcome};
+use crate::output::Output;
 use crate::report::{Format, report};
+use crate::schema::{self, SCHEMA};
 use crate::upstream::Upstream;
 use crate::workspace::{TABLE, Workspace};
 
@@ -19,9 +20,6 @@ pub(crate) const EXAMPLES: &str = "Examples:
 /// The table as the published runtime carries it.
 const SHIPPED: &str = "interpreter/op-spec.toml";
 
-/// Where the bodies of `custom` rows are.
-const BODIES: &str = "interpreter/src/custom";
-
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// How to write the findings.
@@ -29,88 +27,59 @@ pub(crate) struct Args {
     format: Format,
 }
 
-pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, String> {
+pub(crate) fn run(
+    workspace: &Workspace,
+    args: &Args,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     let (source, parsed) = workspace.parse_table()?;
+    let table = parsed.table;
     let mut findings = parsed.diagnostics;
+    let upstream = Upstream::locked(workspace, output)?;
+    let bodies = bodies(workspace)?;
+    // What could be read is checked all the same; what is missing may be what could not be read.
     if findings.is_empty() {
-        findings.extend(check_bodies(workspace, &parsed.table)?);
-        let upstream = Upstream::locked(workspace)?;
-        findings.extend(crosscheck(&parsed.table, &upstream));
+        findings.extend(crosscheck(&table, &upstream));
+        findings.extend(rowless_bodies(&bodies, &table));
+        findings.extend(check_checks(workspace, &table, &upstream)?);
+    } else {
+        findings.extend(contradictions(&table, &upstream));
     }
-    if workspace.read(SHIPPED).ok().as_ref() != Some(&source) {
-        findings.push(
-            Diagnostic::new(format!("`{SHIPPED}` is not this table"), 0..0).help(format!(
-                "the published crate carries the table: `ln -sf ../{TABLE} {SHIPPED}`, or copy it \
-                 where links are not possible"
-            )),
-        );
-    }
+    findings.extend(missing_bodies(&bodies, &table));
+    findings.extend(check_files(workspace, &source));
     findings.sort_by_key(|finding| finding.span.start);
-    report(&findings, TABLE, &source, args.format);
+    report(output, &findings, TABLE, &source, args.format);
     if findings.is_empty() {
-        let operations = parsed.table.operations().count();
-        let rows: usize = parsed
-            .table
-            .groups
-            .iter()
-            .map(|group| group.rows.len())
-            .sum();
-        eprintln!("{TABLE}: {rows} rows, {operations} operations, no findings");
+        let operations = table.operations().count();
+        let rows: usize = table.groups.iter().map(|group| group.rows.len()).sum();
+        output.note(format_args!(
+            "{TABLE}: {rows} rows, {operations} operations, no findings"
+        ));
         return Ok(Outcome::Fine);
     }
-    eprintln!("{TABLE}: {} finding(s)", findings.len());
+    output.note(format_args!("{TABLE}: {} finding(s)", findings.len()));
     Ok(Outcome::Found)
 }
 
-/// Every custom row has a body, every body a custom row.
-fn check_bodies(workspace: &Workspace, table: &Table) -> Result<Vec<Diagnostic>, String> {
-    let bodies = read_bodies(workspace)?;
+/// The files that belong to the table: what the published crate carries, and the schema.
+fn check_files(workspace: &Workspace, source: &str) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    let mut wanted = Vec::new();
-    for operation in table.operations() {
-        let handling = operation.row.body.as_ref().map(|body| &body.handling);
-        if !matches!(handling, Some(Handling::Custom(_))) {
-            continue;
-        }
-        let function = operation.function();
-        if !bodies.contains_key(&function) {
-            let message = format!("`{}` has no body", operation.name());
-            let help = match nearest(&function, bodies.keys().map(String::as_str)) {
-                Some(near) => format!("there is `fn {near}`; the name must be `{function}`"),
-                None => format!("write `fn {function}` in {BODIES}/"),
-            };
-            findings.push(Diagnostic::new(message, operation.row.key_span()).help(help));
-        }
-        wanted.push(function);
+    if workspace.read(SHIPPED).ok().as_deref() != Some(source) {
+        let finding = Diagnostic::new(format!("`{SHIPPED}` is not this table"), 0..0);
+        findings.push(finding.help(format!(
+            "the published crate carries the table: `ln -sf ../{TABLE} {SHIPPED}`, or copy it \
+             where links are not possible"
+        )));
     }
-    let orphans = bodies.iter().filter(|(name, _)| !wanted.contains(name));
-    findings.extend(orphans.map(|(name, file)| {
-        Diagnostic::new(format!("`fn {name}` is the body of no row"), 0..0)
-            .note(format!("it stands in {BODIES}/{file}"))
-            .help("name it after a `custom` row, or make it private if it helps another body")
-    }));
-    Ok(findings)
-}
-
-/// The functions that the folder of bodies offers, with their file.
-fn read_bodies(workspace: &Workspace) -> Result<BTreeMap<String, String>, String> {
-    let mut bodies = BTreeMap::new();
-    let folder = workspace.root().join(BODIES);
-    let files = fs::read_dir(&folder)
-        .map_err(|cause| format!("cannot read `{}`: {cause}", folder.display()))?;
-    for file in files {
-        let file = file.map_err(|cause| format!("`{BODIES}`: {cause}"))?;
-        let name = file.file_name().to_string_lossy().into_owned();
-        let source = workspace.read(&format!("{BODIES}/{name}"))?;
-        let parsed = syn::parse_file(&source)
-            .map_err(|cause| format!("{BODIES}/{name} is not Rust: {cause}"))?;
-        for item in parsed.items {
-            if let syn::Item::Fn(function) = item
-                && !matches!(function.vis, syn::Visibility::Inherited)
-            {
-                bodies.insert(function.sig.ident.to_string(), name.clone());
-            }
-        }
+    let first = format!("#:schema {SCHEMA}");
+    let text = source.trim_start_matches('\u{feff}');
+    if text.lines().next().map(str::trim_end) != Some(&first) {
+        let finding = Diagnostic::new("the table does not name its schema", 0..0);
+        findings.push(finding.help(format!("let it begin with the line `{first}`")));
     }
-    Ok(bodies)
+    if workspace.read(SCHEMA).ok() != Some(schema::text()) {
+        let finding = Diagnostic::new(format!("`{SCHEMA}` is not what the parser reads"), 0..0);
+        findings.push(finding.help("run `cargo xtask docs`"));
+    }
+    findings
 }

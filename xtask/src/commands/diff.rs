@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use burn_op_spec::{Group, Row, Table};
+use burn_op_spec::{Group, Handling, Row, Table};
+use cargo_metadata::semver::Version;
 
-use crate::Outcome;
-use crate::commands::new_op;
+use crate::edit;
 use crate::infer::infer;
+use crate::outcome::{Failure, Outcome};
+use crate::output::{ADDED, ATTENTION, HEADING, Output, REMOVED};
 use crate::upstream::{Upstream, Variant};
 use crate::workspace::{TABLE, Workspace};
 
@@ -18,33 +20,42 @@ pub(crate) const EXAMPLES: &str = "Examples:
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The version to compare with; with a second one, the version to begin from.
-    version: String,
+    version: Version,
     /// The version to compare with.
-    to: Option<String>,
+    to: Option<Version>,
 }
 
-pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, String> {
+pub(crate) fn run(
+    workspace: &Workspace,
+    args: &Args,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     let (source, table) = workspace.table()?;
     let (from, to) = match &args.to {
         Some(to) => (args.version.clone(), to.clone()),
         None => (workspace.burn_version()?, args.version.clone()),
     };
-    let (old, new) = (
-        Upstream::version(workspace, &from)?,
-        Upstream::version(workspace, &to)?,
-    );
     let diff = Diff {
         table: &table,
         source: &source,
-        old: &old,
-        new: &new,
+        old: &Upstream::version(workspace, &from, output)?,
+        new: &Upstream::version(workspace, &to, output)?,
     };
     let changes = [diff.enums(), diff.structs(), diff.methods()].concat();
-    println!(
-        "burn-ir and burn-backend, {from} to {to}: {} change(s)",
+    output.line(format_args!(
+        "{HEADING}burn-ir and burn-backend, {from} to {to}: {} change(s){HEADING:#}",
         changes.len()
-    );
-    changes.iter().for_each(|change| println!("\n{change}"));
+    ));
+    for change in &changes {
+        let style = match change.chars().next() {
+            Some('+') => ADDED,
+            Some('-') => REMOVED,
+            _ => ATTENTION,
+        };
+        let (title, rest) = change.split_once('\n').unwrap_or((change, ""));
+        let newline = if rest.is_empty() { "" } else { "\n" };
+        output.line(format_args!("\n{style}{title}{style:#}{newline}{rest}"));
+    }
     Ok(match changes.is_empty() {
         true => Outcome::Fine,
         false => Outcome::Found,
@@ -87,6 +98,10 @@ impl Diff<'_> {
                 }
             }
             for (variant, payload) in &new {
+                let carried = |payload: &Option<String>| match payload {
+                    Some(name) => format!("`{name}`"),
+                    None => "nothing".into(),
+                };
                 let shown = payload
                     .as_deref()
                     .map_or(String::new(), |name| format!("({name})"));
@@ -96,7 +111,9 @@ impl Diff<'_> {
                         self.row_to_write(name, variant)
                     )),
                     Some((_, before)) if before != payload => changes.push(format!(
-                        "~ {name}::{variant} carries {shown}, before {before:?}{}",
+                        "~ {name}::{variant} carries {}, before {}{}",
+                        carried(payload),
+                        carried(before),
                         self.rows_of(name, variant)
                     )),
                     Some(_) => {}
@@ -137,7 +154,7 @@ impl Diff<'_> {
         changes
     }
 
-    /// Methods that rows call.
+    /// Methods that rows call, and methods that rows miss.
     fn methods(&self) -> Vec<String> {
         let mut changes = Vec::new();
         for (name, old) in &self.old.methods {
@@ -160,6 +177,16 @@ impl Diff<'_> {
                 Some(_) => {}
             }
         }
+        for (name, new) in &self.new.methods {
+            let quoted = format!("`{name}`");
+            let rows = self.rows(|_, row| {
+                let handling = row.body.as_ref().map(|body| &body.handling);
+                matches!(handling, Some(Handling::Unsupported(reason)) if reason.contains(&quoted))
+            });
+            if !self.old.methods.contains_key(name) && !rows.is_empty() {
+                changes.push(format!("+ {}, at {}{rows}", new.signature(name), new.place));
+            }
+        }
         changes
     }
 
@@ -167,37 +194,50 @@ impl Diff<'_> {
         self.rows(|group, row| *group.ir == ir && *row.variant == variant)
     }
 
-    /// The rows that a change touches, as they stand in the table.
+    /// The rows that a change touches, as they stand in the table, and what they must become.
     fn rows(&self, is_touched: impl Fn(&Group, &Row) -> bool) -> String {
         let mut text = String::new();
         for group in &self.table.groups {
+            let mut touched: Vec<&str> = Vec::new();
             for row in group.rows.iter().filter(|row| is_touched(group, row)) {
                 let line = self.source.lines().nth(row.line - 1).unwrap_or_default();
                 let _ = write!(text, "\n    {TABLE}:{}  {line}", row.line);
+                touched.push(&row.variant);
+            }
+            touched.dedup();
+            for variant in touched {
+                text += &self.row_to_write(&group.ir, variant);
             }
         }
         text
     }
 
-    /// The row that a new variant needs.
+    /// The rows that a variant needs, if it has none or other ones.
     fn row_to_write(&self, ir: &str, name: &str) -> String {
         let group = self.table.groups.iter().find(|group| *group.ir == ir);
         let variants = self.new.enums.get(ir).map(|found| &found.variants);
         let is_meant = |variant: &&Variant| variant.name == name;
         let variant = variants.and_then(|variants| variants.iter().find(is_meant));
-        let (Some(group), Some(variant)) = (group, variant) else {
-            return "\n    no group of the table has this enum".into();
+        let Some(group) = group else {
+            return format!("\n    write: a group with `ir = '{ir}'`");
         };
+        let Some(variant) = variant else {
+            return String::new();
+        };
+        if self.new.carries_enum(variant) {
+            return format!("\n    write: `arm = '{name}(op)'` in the group of its enum");
+        }
         let rows = infer(group, variant, self.new);
-        let lines = new_op::lines(&rows, name, self.source, group);
-        let doubts = rows
-            .iter()
-            .flat_map(|row| &row.doubts)
-            .map(|doubt| format!("to decide: {doubt}"));
-        lines
-            .into_iter()
-            .chain(doubts)
-            .map(|line| format!("\n    {line}"))
-            .collect()
+        let lines = edit::lines(&rows, name, self.source, group);
+        let own = group.rows.iter().filter(|row| *row.variant == name);
+        let own: Vec<_> = own
+            .filter_map(|row| self.source.lines().nth(row.line - 1))
+            .collect();
+        if own == lines {
+            return String::new();
+        }
+        let write = if own.is_empty() { "write" } else { "instead" };
+        let lines = lines.iter().map(|line| format!("\n    {write}: {line}"));
+        lines.collect()
     }
 }

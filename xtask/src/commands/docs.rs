@@ -1,10 +1,15 @@
 //! `cargo xtask docs`: the files that are written from the table.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use burn_op_spec::{Group, Handling, Kind, KindRef, Operation, Row, Signature, Table};
+use burn_op_spec::{Group, Handling, Kind, Operation, Row, Signature, Table};
+use cargo_metadata::semver::Version;
 
-use crate::Outcome;
+use crate::outcome::{Failure, Outcome};
+use crate::output::Output;
+use crate::schema::{self, SCHEMA};
+use crate::upstream::Upstream;
 use crate::workspace::{TABLE, Workspace};
 
 pub(crate) const EXAMPLES: &str = "Examples:
@@ -24,21 +29,33 @@ pub(crate) struct Args {
     check: bool,
 }
 
-pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, String> {
+pub(crate) fn run(
+    workspace: &Workspace,
+    args: &Args,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     let (_, table) = workspace.table()?;
+    let upstream = Upstream::locked(workspace, output)?;
+    let version = workspace.burn_version()?;
     let readme = workspace.read(README)?;
-    let files = [(OPS, ops(&table)), (README, with_counts(&readme, &table)?)];
+    let files = [
+        (OPS, ops(&table) + &links(&table, &upstream, &version)),
+        (README, with_counts(&readme, &table)?),
+        (SCHEMA, schema::text()),
+    ];
     let mut outcome = Outcome::Fine;
     for (file, wanted) in files {
         if workspace.read(file).ok().as_ref() == Some(&wanted) {
             continue;
         }
         if args.check {
-            eprintln!("error: {file} is not what {TABLE} makes of it: run `cargo xtask docs`");
+            output.error(format_args!(
+                "{file} is not what {TABLE} makes of it: run `cargo xtask docs`"
+            ));
             outcome = Outcome::Found;
         } else {
             workspace.write(file, &wanted)?;
-            eprintln!("wrote {file}");
+            output.note(format_args!("wrote {file}"));
         }
     }
     Ok(outcome)
@@ -77,7 +94,9 @@ fn counts(table: &Table) -> String {
 /// Every operation: kinds, backend method, tensors, exceptions.
 fn ops(table: &Table) -> String {
     let mut text = format!(
-        "# Operations\n\nWritten from `{TABLE}` by `cargo xtask docs`; edit the table.\n\n{}",
+        "# Operations\n\nWritten from `{TABLE}` by `cargo xtask docs`; edit the table.\n\n{}\n\
+         Arguments are in the order of the backend's method; `T` is a tensor of the operation's \
+         kind, and the top of the table explains the rest.\n",
         counts(table)
     );
     for group in &table.groups {
@@ -92,8 +111,8 @@ fn ops(table: &Table) -> String {
         let (name, ir) = (&*group.name, &*group.ir);
         let _ = write!(
             text,
-            "\n## {name}\n\n`burn_ir::{ir}`{carried}.\n\n\
-             | operation | kinds | backend method | reads | writes | exception |\n\
+            "\n## {name}\n\n[`burn_ir::{ir}`]{carried}.\n\n\
+             | operation | kinds | backend method | arguments | outputs | exception |\n\
              | --- | --- | --- | --- | --- | --- |\n"
         );
         for row in &group.rows {
@@ -115,7 +134,7 @@ fn line(group: &Group, row: &Row) -> String {
     });
     let methods: Vec<_> = operations
         .filter_map(|operation: Operation<'_>| operation.method())
-        .map(|method| format!("`{method}`"))
+        .map(|method| format!("[`{method}`]"))
         .collect();
     let kinds: Vec<_> = arms.filter_map(|arm| arm.kind).map(Kind::name).collect();
     let exception = match &body.handling {
@@ -123,20 +142,46 @@ fn line(group: &Group, row: &Row) -> String {
         Handling::Custom(reason) => format!("by hand: {reason}"),
         Handling::Unsupported(reason) => format!("**not supported**: {reason}"),
     };
-    let Signature { outputs, .. } = &body.signature;
-    let reads = tensors(body.signature.inputs());
-    let writes = tensors(outputs);
+    let Signature { args, outputs, .. } = &body.signature;
+    let (args, outputs) = (list(args), list(outputs));
     let (variant, kinds, methods) = (&*row.variant, kinds.join(", "), methods.join(", "));
-    format!("| `{variant}` | {kinds} | {methods} | {reads} | {writes} | {exception} |\n")
+    format!("| `{variant}` | {kinds} | {methods} | {args} | {outputs} | {exception} |\n")
 }
 
-fn tensors<'f>(fields: impl IntoIterator<Item = &'f burn_op_spec::Field>) -> String {
-    let fields = fields.into_iter().map(|field| {
-        let text = field.to_string();
-        match field.kind.value {
-            KindRef::Arm => text.replace(": T", ""),
-            KindRef::Fixed(_) => text,
+/// Arguments or outputs, as a row writes them.
+fn list<T: ToString>(items: &[T]) -> String {
+    let items: Vec<_> = items.iter().map(T::to_string).collect();
+    items.join(", ")
+}
+
+/// Where the methods and enums that the tables name are documented.
+fn links(table: &Table, upstream: &Upstream, version: &Version) -> String {
+    let mut targets = BTreeMap::new();
+    for name in table
+        .operations()
+        .filter_map(|operation| operation.method())
+    {
+        if let Some(method) = upstream.methods.get(&name) {
+            let modules = upstream.modules(&method.place);
+            let anchor = match method.is_provided() {
+                true => "method",
+                false => "tymethod",
+            };
+            let trait_page = format!("{modules}/trait.{}.html#{anchor}.{name}", method.owner());
+            targets.insert(name, ("burn-backend", "burn_backend", trait_page));
         }
-    });
-    fields.collect::<Vec<_>>().join(", ")
+    }
+    for group in &table.groups {
+        let ir = &*group.ir;
+        let page = format!("enum.{ir}.html");
+        targets.insert(format!("burn_ir::{ir}"), ("burn-ir", "burn_ir", page));
+    }
+    let mut text = String::from("\n");
+    for (name, (package, library, page)) in targets {
+        let _ = writeln!(
+            text,
+            "[`{name}`]: https://docs.rs/{package}/{version}/{library}/{page}"
+        );
+    }
+    text
 }

@@ -3,7 +3,8 @@
 use burn_op_spec::{Body, Group, Handling, Row};
 use serde_json::json;
 
-use crate::Outcome;
+use crate::outcome::{Failure, Outcome};
+use crate::output::{HEADING, Output};
 use crate::workspace::Workspace;
 
 pub(crate) const EXAMPLES: &str = "Examples:
@@ -58,7 +59,20 @@ struct Listed {
     line: usize,
 }
 
-pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, String> {
+impl Listed {
+    fn exception(&self) -> String {
+        match self.reason.is_empty() {
+            true => String::new(),
+            false => format!("{}: {}", self.status, self.reason),
+        }
+    }
+}
+
+pub(crate) fn run(
+    workspace: &Workspace,
+    args: &Args,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     let (_, table) = workspace.table()?;
     if let Some(name) = &args.group
         && !table.groups.iter().any(|group| group.name.value == *name)
@@ -71,7 +85,8 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, String>
         return Err(format!(
             "no group is called `{name}`: there are {}",
             known.join(", ")
-        ));
+        )
+        .into());
     }
     let mut rows = Vec::new();
     for group in &table.groups {
@@ -84,14 +99,15 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, String>
         }
     }
     match args.format {
-        Format::Table => print_table(&rows),
-        Format::Json => print_json(&rows),
-        Format::Markdown => print_markdown(&rows),
+        Format::Table => print_table(&rows, output),
+        Format::Json => print_json(&rows, output),
+        Format::Markdown => print_markdown(&rows, output),
     }
-    Ok(match rows.is_empty() {
-        true => Outcome::Found,
-        false => Outcome::Fine,
-    })
+    if rows.is_empty() {
+        output.note("no row is like that: `cargo xtask list` shows them all");
+        return Ok(Outcome::Found);
+    }
+    Ok(Outcome::Fine)
 }
 
 fn matches(args: &Args, group: &Group, row: &Row, body: &Body) -> bool {
@@ -157,20 +173,19 @@ fn listed(group: &Group, row: &Row, body: &Body) -> Listed {
     }
 }
 
-fn print_table(rows: &[Listed]) {
-    let exception = |row: &Listed| match row.reason.is_empty() {
-        true => String::new(),
-        false => format!("{}: {}", row.status, row.reason),
-    };
+fn print_table(rows: &[Listed], output: &mut Output) {
     let cells = |row: &Listed| {
         [
             row.group.clone(),
             row.variant.clone(),
             row.kinds.join(" "),
             row.call.clone(),
-            exception(row),
+            row.exception(),
         ]
     };
+    if rows.is_empty() {
+        return;
+    }
     let mut table = vec![["GROUP", "VARIANT", "KINDS", "CALL", "EXCEPTION"].map(String::from)];
     table.extend(rows.iter().map(cells));
     let width = |column: usize| {
@@ -181,16 +196,19 @@ fn print_table(rows: &[Listed]) {
             .unwrap_or_default()
     };
     let widths = [width(0), width(1), width(2), width(3).min(80)];
-    for [group, variant, kinds, call, exception] in &table {
+    for (position, [group, variant, kinds, call, exception]) in table.iter().enumerate() {
         let line = format!(
             "{group:0$}  {variant:1$}  {kinds:2$}  {call:3$}  {exception}",
             widths[0], widths[1], widths[2], widths[3]
         );
-        println!("{}", line.trim_end());
+        match position {
+            0 => output.line(format_args!("{HEADING}{}{HEADING:#}", line.trim_end())),
+            _ => output.line(line.trim_end()),
+        }
     }
 }
 
-fn print_json(rows: &[Listed]) {
+fn print_json(rows: &[Listed], output: &mut Output) {
     let rows = rows.iter().map(|row| {
         json!({
             "group": row.group,
@@ -202,20 +220,20 @@ fn print_json(rows: &[Listed]) {
             "line": row.line,
         })
     });
-    println!("{:#}", serde_json::Value::Array(rows.collect()));
+    output.line(format_args!(
+        "{:#}",
+        serde_json::Value::Array(rows.collect())
+    ));
 }
 
-fn print_markdown(rows: &[Listed]) {
-    println!("| group | variant | kinds | call | exception |\n| --- | --- | --- | --- | --- |");
+fn print_markdown(rows: &[Listed], output: &mut Output) {
+    output.line("| group | variant | kinds | call | exception |\n| --- | --- | --- | --- | --- |");
     for row in rows {
-        let exception = match row.reason.is_empty() {
-            true => String::new(),
-            false => format!("{}: {}", row.status, row.reason),
-        };
+        let exception = row.exception();
         let (group, variant, kinds) = (&row.group, &row.variant, row.kinds.join(" "));
-        println!(
+        output.line(format_args!(
             "| {group} | `{variant}` | {kinds} | `{}` | {exception} |",
             row.call
-        );
+        ));
     }
 }

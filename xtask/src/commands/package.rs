@@ -1,11 +1,12 @@
 //! `cargo xtask package`: what users of the registry would get.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::{env, fs};
 
-use crate::Outcome;
-use crate::workspace::Workspace;
+use crate::outcome::{Failure, Outcome};
+use crate::output::Output;
+use crate::workspace::{Workspace, cargo};
 
 /// The publishable crates, each after those it depends on.
 const CRATES: [&str; 3] = [
@@ -18,9 +19,10 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) const EXAMPLES: &str = "Example:
   cargo xtask package";
 
-pub(crate) fn run(workspace: &Workspace) -> Result<Outcome, String> {
+pub(crate) fn run(workspace: &Workspace, output: &mut Output) -> Result<Outcome, Failure> {
     let packed = workspace.target_dir().join("package");
     let scratch = workspace.target_dir().join("packed");
+    output.note(format_args!("packing {} …", CRATES.join(", ")));
     pack(workspace)?;
     if scratch.exists() {
         fs::remove_dir_all(&scratch).map_err(|cause| at(&scratch, &cause))?;
@@ -38,26 +40,27 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome, String> {
     }
     write_consumer(workspace, &scratch)?;
     // A folder without the workspace above it: nothing but the packed files can be found.
-    let build = cargo()
-        .args(["run", "--quiet", "--target-dir"])
+    output.note("building what was packed …");
+    let build = Command::new(cargo())
+        .args(["run", "--target-dir"])
         .arg(workspace.target_dir())
         .current_dir(&scratch)
         .status();
     match build {
         Ok(status) if status.success() => {
-            println!(
+            output.line(format_args!(
                 "packed and built outside the workspace: {}",
                 CRATES.join(", ")
-            );
+            ));
             Ok(Outcome::Fine)
         }
         Ok(_) => Ok(Outcome::Found),
-        Err(cause) => Err(format!("cannot run cargo: {cause}")),
+        Err(cause) => Err(format!("cannot run cargo: {cause}").into()),
     }
 }
 
 fn pack(workspace: &Workspace) -> Result<(), String> {
-    let mut package = cargo();
+    let mut package = Command::new(cargo());
     package.args(["package", "--no-verify", "--allow-dirty", "--quiet"]);
     for name in CRATES {
         package.args(["--package", name]);
@@ -93,10 +96,6 @@ fn write_consumer(workspace: &Workspace, scratch: &Path) -> Result<(), String> {
     let lock = scratch.join("Cargo.lock");
     fs::copy(workspace.root().join("Cargo.lock"), &lock).map_err(|cause| at(&lock, &cause))?;
     Ok(())
-}
-
-fn cargo() -> Command {
-    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
 fn succeed(command: &mut Command) -> Result<(), String> {

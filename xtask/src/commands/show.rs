@@ -1,12 +1,14 @@
 //! `cargo xtask show`: what a row is, what it becomes, and what it is held against.
 
-use std::fs;
-use std::path::Path;
+use std::collections::BTreeMap;
 
-use burn_op_spec::{Operation, emit};
+use burn_op_spec::{Handling, Operation, emit};
 
-use crate::Outcome;
+use crate::bodies::bodies;
 use crate::find::find;
+use crate::mentions::mentions;
+use crate::outcome::{Failure, Outcome};
+use crate::output::{HEADING, Output};
 use crate::upstream::Upstream;
 use crate::workspace::{TABLE, Workspace};
 
@@ -15,99 +17,98 @@ pub(crate) const EXAMPLES: &str = "Examples:
   cargo xtask show numeric.Powi.float    by name
   cargo xtask show float_powi            by method";
 
-/// Where the tests are.
-const TESTS: &str = "tests/tests";
-
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// A variant, an operation, a method or a generated function.
     name: String,
 }
 
-pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, String> {
+pub(crate) fn run(
+    workspace: &Workspace,
+    args: &Args,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     let (source, table) = workspace.table()?;
-    let operations = find(&table, &args.name)?;
-    let upstream = Upstream::locked(workspace)?;
-    for (position, operation) in operations.into_iter().enumerate() {
+    let mut operations = find(&table, &args.name)?;
+    let upstream = Upstream::locked(workspace, output)?;
+    let bodies = bodies(workspace)?;
+    operations.sort_by_key(|operation| operation.row.line);
+    for (position, of_row) in operations
+        .chunk_by(|a, b| a.row.line == b.row.line)
+        .enumerate()
+    {
         if position > 0 {
-            println!();
+            output.line("");
         }
-        show(operation, &source, &upstream)?;
-        show_tests(operation, workspace);
+        show_row(of_row[0], &source, &upstream, output);
+        for operation in of_row {
+            show_operation(*operation, &upstream, &bodies, output)?;
+        }
+        heading(output, "Tests");
+        let mentions = mentions(workspace, of_row)?;
+        mentions.iter().for_each(|mention| output.line(mention));
+        if mentions.is_empty() {
+            output.line("none");
+        }
     }
     Ok(Outcome::Fine)
 }
 
-fn show(operation: Operation<'_>, source: &str, upstream: &Upstream) -> Result<(), String> {
+fn heading(output: &mut Output, text: &str) {
+    output.line(format_args!("\n{HEADING}## {text}{HEADING:#}\n"));
+}
+
+/// The row and its struct, which all its operations share.
+fn show_row(operation: Operation<'_>, source: &str, upstream: &Upstream, output: &mut Output) {
     let row = operation.row;
-    println!("# {}", operation.name());
-    println!("\n## Row, {TABLE}:{}\n", row.line);
-    println!("{}", source.lines().nth(row.line - 1).unwrap_or_default());
+    let (group, variant) = (&*operation.group.name, &*row.variant);
+    output.line(format_args!("{HEADING}# {group}.{variant}{HEADING:#}"));
+    heading(output, &format!("Row, {TABLE}:{}", row.line));
+    output.line(source.lines().nth(row.line - 1).unwrap_or_default());
     let body = row.body.as_ref();
     if let Some(name) = body.and_then(|body| body.signature.ir_struct.as_ref())
         && let Some(ir_struct) = upstream.structs.get(name.as_str())
     {
-        println!(
-            "\n## IR struct, {}\n\n{}",
-            ir_struct.place,
-            ir_struct.text()
-        );
+        heading(output, &format!("IR struct, {}", ir_struct.place));
+        output.line(ir_struct.text());
     }
-    if let Some(name) = operation.method()
-        && let Some(method) = upstream.methods.get(&name)
+}
+
+/// The method and the function of one kind.
+fn show_operation(
+    operation: Operation<'_>,
+    upstream: &Upstream,
+    bodies: &BTreeMap<String, String>,
+    output: &mut Output,
+) -> Result<(), String> {
+    let name = operation.name();
+    if let Some(method) = operation
+        .method()
+        .and_then(|name| upstream.methods.get(&name))
     {
-        println!("\n## Backend method, {}\n\n{}", method.place, method.text());
+        let (owner, place) = (method.owner(), &method.place);
+        heading(
+            output,
+            &format!("Backend method of {name}: {owner}, {place}"),
+        );
+        output.line(method.text());
     }
+    heading(output, &format!("Generated function of {name}"));
     let code = emit::executor(operation);
     match code.is_empty() {
-        true => println!("\n## Generated function\n\nnone: the operation is not supported"),
-        false => println!("\n## Generated function\n\n{}", pretty(&code.to_string())?),
+        true => output.line("none: the operation answers with an error"),
+        false => output.line(pretty(&code.to_string())?),
     }
-    Ok(())
-}
-
-/// The tests that name the operation.
-fn show_tests(operation: Operation<'_>, workspace: &Workspace) {
-    let name = operation.name();
-    let mut found = Vec::new();
-    search(
-        &workspace.root().join(TESTS),
-        TESTS,
-        &format!("\"{name}\""),
-        &mut found,
-    );
-    println!("\n## Tests\n");
-    match found.is_empty() {
-        true => println!("no test names `{name}`"),
-        false => found.iter().for_each(|place| println!("{place}")),
-    }
-}
-
-/// The lines of Rust files below `folder` that contain `text`.
-fn search(folder: &Path, shown: &str, text: &str, found: &mut Vec<String>) {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return;
-    };
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    for path in paths {
-        let name = path
-            .file_name()
-            .map(|name| name.to_string_lossy())
-            .unwrap_or_default();
-        let shown = format!("{shown}/{name}");
-        if path.is_dir() {
-            search(&path, &shown, text, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs")
-            && let Ok(source) = fs::read_to_string(&path)
-        {
-            let lines = source
-                .lines()
-                .enumerate()
-                .filter(|(_, line)| line.contains(text));
-            found.extend(lines.map(|(line, _)| format!("{shown}:{}", line + 1)));
+    let handling = operation.row.body.as_ref().map(|body| &body.handling);
+    if let Some(Handling::Custom(_)) = handling {
+        heading(output, &format!("Body of {name}, written by hand"));
+        let function = operation.function();
+        match bodies.get(&function) {
+            Some(place) => output.line(format_args!("{place}: fn {function}")),
+            None => output.line(format_args!("`fn {function}` is missing")),
         }
     }
+    Ok(())
 }
 
 fn pretty(code: &str) -> Result<String, String> {

@@ -4,12 +4,15 @@
 use std::fs;
 use std::path::PathBuf;
 
-use burn_op_spec::{Diagnostic, Group, Table};
+use burn_op_spec::{Diagnostic, Table};
+use cargo_metadata::semver::Version;
 
-use crate::Outcome;
-use crate::commands::new_op;
+use crate::bodies::{bodies, missing_bodies, rowless_bodies};
 use crate::crosscheck::crosscheck;
+use crate::edit::{self, line_of};
 use crate::infer::infer;
+use crate::outcome::{Failure, Outcome};
+use crate::output::Output;
 use crate::report::{Format, report};
 use crate::upstream::Upstream;
 use crate::workspace::Workspace;
@@ -21,15 +24,19 @@ pub(crate) const EXAMPLES: &str = "Examples:
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The version to upgrade to.
-    version: String,
-    /// Where to write the table. The table itself is never changed.
+    version: Version,
+    /// Where to write it, instead of the target folder.
     #[arg(long)]
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, String> {
+pub(crate) fn run(
+    workspace: &Workspace,
+    args: &Args,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     let (source, table) = workspace.table()?;
-    let upstream = Upstream::version(workspace, &args.version)?;
+    let upstream = Upstream::version(workspace, &args.version, output)?;
     let upgraded = upgrade(&source, &table, &upstream);
     let out = args.out.clone().unwrap_or_else(|| {
         workspace
@@ -44,21 +51,26 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, String>
     let parsed = burn_op_spec::parse(&upgraded.text);
     let mut findings = parsed.diagnostics;
     if findings.is_empty() {
+        let bodies = bodies(workspace)?;
         findings = crosscheck(&parsed.table, &upstream);
+        findings.extend(missing_bodies(&bodies, &parsed.table));
+        findings.extend(rowless_bodies(&bodies, &parsed.table));
+        findings.sort_by_key(|finding| finding.span.start);
     }
-    let shown = out.display().to_string();
-    report(&findings, &shown, &upgraded.text, Format::Human);
+    let shown = out.strip_prefix(workspace.root()).unwrap_or(&out);
+    let shown = shown.display().to_string();
+    report(output, &findings, &shown, &upgraded.text, Format::Human);
     for doubt in &upgraded.doubts {
-        println!("to decide: {doubt}");
+        output.doubt(doubt);
     }
-    println!(
+    output.line(format_args!(
         "{shown}: {} row(s) added, {} rewritten, {} removed; {} finding(s), {} doubt(s)",
         upgraded.added,
         upgraded.rewritten,
         upgraded.removed,
         findings.len(),
         upgraded.doubts.len()
-    );
+    ));
     Ok(match findings.is_empty() && upgraded.doubts.is_empty() {
         true => Outcome::Fine,
         false => Outcome::Found,
@@ -113,10 +125,7 @@ fn upgrade(source: &str, table: &Table, upstream: &Upstream) -> Upgraded {
                 let mut rows = group.rows.iter();
                 rows.any(|row| row.line == *line && *row.variant == variant.name)
             };
-            let is_carried = variant
-                .payload
-                .as_ref()
-                .is_some_and(|payload| upstream.enums.contains_key(payload));
+            let is_carried = upstream.carries_enum(variant);
             let has_row = group.rows.iter().any(|row| *row.variant == variant.name);
             if is_carried || (has_row && !broken.iter().any(is_own)) {
                 continue;
@@ -126,12 +135,12 @@ fn upgrade(source: &str, table: &Table, upstream: &Upstream) -> Upgraded {
             upgraded
                 .doubts
                 .extend(doubts.map(|doubt| format!("{}: {doubt}", variant.name)));
-            let inferred = new_op::lines(&rows, &variant.name, source, group);
+            let inferred = edit::lines(&rows, &variant.name, source, group);
             match has_row {
                 true => upgraded.rewritten += inferred.len(),
                 false => upgraded.added += inferred.len(),
             }
-            let place = place(group, &variant.name, found, source);
+            let place = edit::place(group, &variant.name, found, source);
             for row in group.rows.iter().filter(|row| *row.variant == variant.name) {
                 lines[row.line - 1].clear();
             }
@@ -140,34 +149,4 @@ fn upgrade(source: &str, table: &Table, upstream: &Upstream) -> Upgraded {
     }
     upgraded.text = lines.concat().join("\n") + "\n";
     upgraded
-}
-
-/// The line behind which the rows of a variant stand: that of the variants before it in the enum.
-fn place(group: &Group, name: &str, found: &crate::upstream::Enum, source: &str) -> usize {
-    let position = |name: &str| {
-        found
-            .variants
-            .iter()
-            .position(|variant| variant.name == name)
-    };
-    let own = position(name);
-    let before = group
-        .rows
-        .iter()
-        .filter(|row| position(&row.variant).is_some_and(|at| Some(at) <= own));
-    let header = || {
-        line_of(
-            source,
-            group
-                .rows
-                .first()
-                .map_or(group.name.span.start, |row| row.variant.span.start),
-        ) - 1
-    };
-    before.map(|row| row.line).max().unwrap_or_else(header)
-}
-
-/// The line of a byte, counted from 1.
-fn line_of(source: &str, byte: usize) -> usize {
-    1 + source[..byte].matches('\n').count()
 }
