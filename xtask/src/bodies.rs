@@ -21,7 +21,7 @@ pub(crate) fn bodies(workspace: &Workspace) -> Result<BTreeMap<String, String>, 
 pub(crate) struct Function {
     /// The file and the line where it stands.
     pub(crate) place: String,
-    /// The types of its parameters, with single spaces between their tokens.
+    /// The types of its parameters, as they are written, but for blanks.
     pub(crate) params: Vec<String>,
 }
 
@@ -46,7 +46,9 @@ pub(crate) fn functions(
             {
                 let name = &function.sig.ident;
                 let params = function.sig.inputs.iter().filter_map(|param| match param {
-                    syn::FnArg::Typed(param) => Some(param.ty.to_token_stream().to_string()),
+                    syn::FnArg::Typed(param) => {
+                        Some(param.ty.to_token_stream().to_string().replace("& ", "&"))
+                    }
                     syn::FnArg::Receiver(_) => None,
                 });
                 let found = Function {

@@ -171,6 +171,10 @@ impl Scratch {
         finished(arguments, &output)
     }
 
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     pub(crate) fn read(&self, file: &str) -> String {
         read(&self.root.join(file))
     }

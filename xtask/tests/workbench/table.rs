@@ -120,6 +120,53 @@ fn mistakes() {
     }
 }
 
+/// What must hold, for the table in miniature.
+const CHECKS: &str = "
+[where]
+UnaryOpIr  = 'same_shape(input, out)'
+BinaryOpIr = 'broadcast(lhs, rhs, out)'
+ClampOpIr  = '()'
+SortOpIr   = '()'
+";
+
+const CHECK_FUNCTIONS: &str = "
+pub(crate) fn same_shape(tensor: &TensorIr, other: &TensorIr) -> Outcome {}
+pub(crate) fn broadcast(lhs: &TensorIr, rhs: &TensorIr, out: &TensorIr) -> Outcome {}
+fn helper() {}
+";
+
+#[test]
+fn checks() {
+    let mistakes: [Mistake; 5] = [
+        ("unknown_check", "same_shape(input", "same_shap(input"),
+        ("check_with_other_fields", "(lhs, rhs, out)'", "(lhs, rhs)'"),
+        (
+            "check_of_another_type",
+            "ClampOpIr  = '()'",
+            "ClampOpIr  = 'same_shape(tensor, min)'",
+        ),
+        ("struct_without_checks", "ClampOpIr  = '()'\n", ""),
+        (
+            "check_of_no_row",
+            "'broadcast(lhs, rhs, out)'",
+            "'same_shape(lhs, out)'",
+        ),
+    ];
+    let scratch = Scratch::mini("checks");
+    std::fs::create_dir_all(scratch.root().join("interpreter/src/check")).expect("a folder");
+    scratch.write("interpreter/src/check/shapes.rs", CHECK_FUNCTIONS);
+    let table = scratch.read("op-spec.toml") + CHECKS;
+    for (name, from, to) in mistakes {
+        scratch.write("op-spec.toml", &table);
+        scratch.write("interpreter/op-spec.toml", &table);
+        assert_eq!(scratch.run("check").code, Some(0));
+        scratch.edit("op-spec.toml", from, to);
+        let run = scratch.run("check");
+        assert_eq!(run.code, Some(1), "{name}: {run}");
+        snapshot(&format!("check_{name}"), run);
+    }
+}
+
 #[test]
 fn files_that_belong_to_the_table() {
     let scratch = Scratch::mini("files");
