@@ -1,6 +1,6 @@
 //! One case through both interpreters.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use burn_backend::TensorData;
 use burn_ir::{BackendIr, OperationIr, TensorId, TensorIr, TensorStatus};
@@ -23,14 +23,18 @@ pub enum Verdict {
     Different(String),
 }
 
+/// Random numbers come from a generator that the whole process shares: who seeds it and draws from
+/// it does so alone, as long as this lives.
+pub fn random_numbers() -> MutexGuard<'static, ()> {
+    static GENERATOR: Mutex<()> = Mutex::new(());
+    GENERATOR
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
 /// Run `case` on `B` through burn-router's interpreter and ours, with this status for its inputs.
 pub fn compare<B: BackendIr>(case: &Case, status: TensorStatus) -> Verdict {
-    // Random numbers come from a generator that the whole process shares.
-    static RANDOM: Mutex<()> = Mutex::new(());
-    let _lock = RANDOM
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
-
+    let _alone = random_numbers();
     let op = case.op_with(status);
     let theirs = run::<B, burn_router::TensorInterpreter<B>>(case, &op);
     let ours = run::<B, burn_interpreter::TensorInterpreter<B>>(case, &op);

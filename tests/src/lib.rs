@@ -10,6 +10,6 @@ mod quiet;
 pub mod stream;
 
 pub use case::{BOOL, Case, Tensors, set_statuses};
-pub use compare::{Verdict, compare};
+pub use compare::{Verdict, compare, random_numbers};
 pub use engine::{Engine, read};
 pub use quiet::quietly;

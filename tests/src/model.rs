@@ -12,7 +12,7 @@ use burn_ir::{BackendIr, GraphBindings, OperationIr, TensorId, TensorIr, TensorS
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Engine, read};
-use crate::quietly;
+use crate::{quietly, random_numbers};
 
 /// What a client can do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub enum Step {
     /// Upload a tensor.
     Upload(TensorId, TensorData),
     /// Execute an operation.
-    Op(OperationIr),
+    Op(Box<OperationIr>),
     /// Give the second tensor the first as another name.
     Alias(TensorId, TensorId),
     /// Read a tensor.
@@ -166,6 +166,7 @@ impl<B: BackendIr> Model<B> {
     }
 
     fn op(&mut self, op: &OperationIr) -> Result<(), Mismatch> {
+        let _alone = random_numbers();
         let expected = self.expect(op);
         B::seed(&B::Device::default(), 7);
         let done = quietly(|| self.interpreter.try_register_op(op.clone()));
@@ -193,6 +194,7 @@ impl<B: BackendIr> Model<B> {
     }
 
     fn replay(&mut self, ops: &[OperationIr], bindings: &GraphBindings) -> Result<(), Mismatch> {
+        let _alone = random_numbers();
         let graph = Graph::new(ops.to_vec());
         let replayed = quietly(|| graph.try_replay(&mut self.interpreter, bindings.clone()));
         let bound = graph.try_bind(bindings.clone());

@@ -16,7 +16,7 @@ use burn_flex::Flex;
 use burn_interpreter::{Graph, Limits, Program, TensorInterpreter};
 use burn_ir::{GraphBindings, GraphIr, OperationIr, TensorId};
 use burn_std::future::block_on;
-use interpreter_tests::{Case, quietly};
+use interpreter_tests::{Case, quietly, random_numbers};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde::Serialize;
@@ -125,6 +125,7 @@ fn operations() {
         let Some(op) = decoded::<OperationIr>(&bytes) else {
             continue;
         };
+        let _alone = random_numbers();
         let mut interpreter = interpreter(case);
         quietly(|| {
             interpreter.register_op(op.clone());
@@ -155,6 +156,7 @@ fn graphs_and_bindings() {
         let Some((graph, bindings)) = graph.zip(decoded::<GraphBindings>(&bindings)) else {
             continue;
         };
+        let _alone = random_numbers();
         let mut interpreter = interpreter(case);
         quietly(|| {
             let graph = Graph::new(graph.operations);
@@ -202,6 +204,7 @@ fn programs() {
         );
         let Ok(program) = loaded else { continue };
         let limits = Limits::default().max_tensor_bytes(1 << 20);
+        let _alone = random_numbers();
         let interpreter = TensorInterpreter::<Flex>::new(Default::default()).with_limits(limits);
         drop(quietly(|| program.run_in(interpreter, Vec::new())));
         executed += 1;
