@@ -19,10 +19,36 @@
 //! [`try_register_op`](TensorInterpreter::try_register_op) returns the error as well. An operation
 //! without outputs reports its failure at the next [`sync`](TensorInterpreter::sync).
 //!
-//! Found before the backend is called: tensors that are missing, hold an error, or are not of the
-//! kind, dtype and shape that the IR declares, operations and custom operations that nobody
-//! executes. A panic of the backend or of a custom operation's handler is caught, which takes the
-//! feature `std` and `panic = "unwind"`; without them such a panic ends the program.
+//! # Which failures are answered
+//!
+//! | what | when | [`Fault`] |
+//! | --- | --- | --- |
+//! | a tensor that is missing, was used for the last time, or holds an error | before the call | `MissingTensor`, `NotInitialized`, `Errored` |
+//! | a tensor that is not of the kind, dtype or shape that the IR declares | before the call | `WrongKind`, `WrongDtype`, `WrongShape` |
+//! | shapes, axes, ranges, kernels, strides, groups, distributions that do not fit | before the call | `UnfitShape`, `Refused` |
+//! | a tensor beyond the [`Limits`], or beyond what the machine can hold | before the call | `TensorTooLarge`, `TooManyBytes`, `TooManyTensors`, `OutOfMemory` |
+//! | an operation or a custom operation that nobody executes | before the call | `Unsupported`, `MissingHandler` |
+//! | a collective that did not come to a result | from the [`Collective`] | `Collective` |
+//! | a handler that leaves out an output, or reports an error | after the call | `MissingOutput`, `Handler` |
+//! | what depends on data: an index out of range, a division by zero, an overflow where the backend checks for it | during the call | `Panicked` |
+//!
+//! The checks before the call are the table's: the lines under `[where]`. They answer the same in
+//! debug and release builds, on every backend, and need no `std`. The last line is the second line
+//! of defence: a panic is caught, which takes the feature `std` and `panic = "unwind"`. **Without
+//! them such a panic ends the program.** Backends that do not check indices at all (GPUs) answer an
+//! index out of range with a value of their own.
+//!
+//! An integer that overflows wraps where the backend is built without overflow checks, and is an
+//! error of the output where it is built with them.
+//!
+//! A message names the operation, the cause, the tensors and what to do:
+//!
+//! ```text
+//! operation `float.Matmul` failed: the shapes do not fit: [2, 3] and [4, 5]
+//!   it reads TensorId(1) F32 [2, 3], TensorId(2) F32 [4, 5]
+//!   it writes TensorId(3) F32 [2, 5]
+//!   help: check the operation's fields against its tensors
+//! ```
 //!
 //! # Features
 //!
