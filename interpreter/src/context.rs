@@ -28,6 +28,13 @@ pub(crate) fn unsupported() -> Outcome {
     Err(Box::new(Fault::Unsupported))
 }
 
+/// The outcome of an operation whose group is not part of this build.
+#[cold]
+#[allow(dead_code, reason = "with all groups there is none")]
+pub(crate) fn disabled(feature: &'static str) -> Outcome {
+    Err(Box::new(Fault::Disabled { feature }))
+}
+
 /// A field of the IR as the type the backend's method takes.
 pub(crate) fn convert<T: Clone, U: From<T>>(field: &T) -> U {
     field.clone().into()

@@ -8,11 +8,13 @@
     reason = "the generated code uses them, and there is none while the table has mistakes"
 )]
 
+mod booleans;
 mod distributed;
 mod irregular;
 mod pooling;
 mod stream;
 
+pub(crate) use booleans::*;
 pub(crate) use distributed::*;
 pub(crate) use irregular::*;
 pub(crate) use pooling::*;

@@ -16,6 +16,11 @@ use crate::info::{Kind, OpInfo, OpStatus};
 pub enum Fault {
     /// The interpreter does not execute the operation; its [status](OpInfo::status) says why.
     Unsupported,
+    /// The group of the operation is not part of this build of the interpreter.
+    Disabled {
+        /// The feature of burn-interpreter that it takes.
+        feature: &'static str,
+    },
     /// A tensor was never registered, or its last use is over.
     MissingTensor {
         /// The tensor.
@@ -147,6 +152,7 @@ impl Fault {
             Fault::Unsupported | Fault::Quantized { .. } => {
                 "use an operation that the interpreter executes"
             }
+            Fault::Disabled { .. } => "build burn-interpreter with that feature",
             Fault::MissingTensor { .. } => {
                 "register the tensor before its first use, and use it as `ReadWrite` only once, last"
             }
@@ -189,6 +195,12 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::Unsupported => write!(f, "it is not supported"),
+            Fault::Disabled { feature } => {
+                write!(
+                    f,
+                    "the interpreter is built without the feature `{feature}`"
+                )
+            }
             Fault::MissingTensor { id } => {
                 write!(f, "{id} was never registered, or its last use is over")
             }

@@ -177,7 +177,7 @@ impl Graph {
             let reason = alloc::format!("a graph was not replayed: {error}");
             let error = TensorError::new(ExecutionError::with_context(reason));
             for id in bound {
-                interpreter.context.handles.set_error(id, error.clone());
+                interpreter.set_error(id, error.clone());
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The interpreter: what burn-router's has, and a fallible twin where that one panics.
 
 use alloc::boxed::Box;
+use alloc::string::{String, ToString};
 
 use burn_backend::{
     DType, DTypeUsageSet, DeviceOps, ExecutionError, ProfileDuration, ProfileOptions, ProfileToken,
@@ -229,6 +230,22 @@ impl<B: BackendIr> TensorInterpreter<B> {
             })
         });
         self.settle(id, handle)
+    }
+
+    /// Let `id` hold `error` in place of data: reading it returns the error, and operations that
+    /// read it are skipped.
+    pub fn set_error(&mut self, id: TensorId, error: TensorError) {
+        self.context.handles.set_error(id, error);
+        self.context.live_bytes.lose_count();
+    }
+
+    /// Why `id` cannot be read: the error it holds, or that there is no such tensor. `None` if it
+    /// can.
+    pub fn read_failure(&self, id: &TensorId) -> Option<String> {
+        match self.context.handles.has_handle(id) {
+            true => None,
+            false => Some(self.context.no_data(*id).to_string()),
+        }
     }
 
     /// Register a backend's handle under an id that nothing uses, as a tensor of burn-router.

@@ -52,11 +52,15 @@
 //!
 //! # Features
 //!
+//! - `full` (default): every group of operations. A group is also a feature by itself: `base`,
+//!   `numeric`, `float`, `int`, `bool`, `module`, `activation`, `distributed`. An operation of a
+//!   group that is left out is an error that names the feature.
 //! - `std` (default): catches panics of the backend, and has [`Program`]s. Without it the crate is
 //!   `no_std` with `alloc`.
 //! - `router`: `TensorInterpreter::register_tensor`, which returns a tensor of burn-router.
 //! - `capture`: makes a `Program` of a graph captured by burn-capture.
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(not(feature = "full"), allow(dead_code))]
 #![cfg_attr(not(feature = "std"), allow(rustdoc::broken_intra_doc_links))]
 
 extern crate alloc;
@@ -74,8 +78,10 @@ mod interpreter;
 mod kind;
 mod limits;
 mod live;
+mod preflight;
 #[cfg(feature = "std")]
 mod program;
+mod read;
 
 burn_interpreter_macros::operations!(mod operations = "op-spec.toml"); // errors here: `cargo xtask check` names the row
 
@@ -87,5 +93,6 @@ pub use info::{Arity, Kind, OpInfo, OpStatus, TensorInfo};
 pub use interpreter::TensorInterpreter;
 pub use limits::Limits;
 pub use operations::{OPERATIONS, op_info};
+pub use preflight::Unsupported;
 #[cfg(feature = "std")]
 pub use program::{FileFault, Mismatch, Program, ProgramError};

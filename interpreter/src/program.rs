@@ -18,6 +18,7 @@ use burn_ir::{BackendIr, GraphIr, OperationIr, TensorId, TensorIr, TensorStatus}
 use burn_std::future::block_on;
 
 use crate::interpreter::TensorInterpreter;
+use crate::preflight::Unsupported;
 
 /// A graph and the constants it reads.
 ///
@@ -141,6 +142,17 @@ impl Program {
             })
         });
         outputs.collect()
+    }
+
+    /// Whether the program can be executed on this device: see
+    /// [`TensorInterpreter::preflight`](crate::TensorInterpreter::preflight), which takes custom
+    /// operations into account too. Nothing is executed.
+    ///
+    /// # Errors
+    ///
+    /// Every operation that cannot be executed, with the reason.
+    pub fn preflight<B: BackendIr>(&self, device: &B::Device) -> Result<(), Vec<Unsupported>> {
+        TensorInterpreter::<B>::new(device.clone()).preflight(&self.graph.operations)
     }
 
     fn check_inputs(&self, given: &[TensorData]) -> Result<(), ProgramError> {

@@ -2,8 +2,8 @@
 //!
 //! One small function per operation, matches that only dispatch, and a static with the facts of
 //! each row. The code expects the module that it is placed in to have these siblings: `check` (the
-//! functions of `where`), `context` (`Context`, `Outcome`, `convert`, `unsupported`), `custom` (the
-//! functions of custom rows) and `info` (`OpInfo` and the types of its fields).
+//! functions of `where`), `context` (`Context`, `Outcome`, `convert`, `disabled`, `unsupported`), `custom`
+//! (the functions of custom rows) and `info` (`OpInfo` and the types of its fields).
 
 mod dispatch;
 mod function;
@@ -83,6 +83,9 @@ pub fn skeleton() -> TokenStream {
         ) -> Outcome {
             unsupported()
         }
+        pub(crate) fn missing_feature(_op: &OperationIr) -> Option<&'static str> {
+            None
+        }
         pub fn op_info(_op: &OperationIr) -> &'static OpInfo {
             OPERATIONS[0]
         }
@@ -103,7 +106,7 @@ fn imports(table: &Table) -> TokenStream {
     quote! {
         use ::burn_ir::{#(#names),*};
         use super::check;
-        use super::context::{Context, Outcome, convert, unsupported};
+        use super::context::{Context, Outcome, convert, disabled, unsupported};
         use super::custom;
         use super::info::{Arity, Kind, OpInfo, OpStatus, TensorInfo};
     }

@@ -1,48 +1,12 @@
 //! The few operations whose backend call has another form than the operation.
 
-use alloc::boxed::Box;
-use alloc::format;
-
 use burn_backend::{
     ops::{DeformConvOptions, UnfoldOptions},
-    tensor::{BoolTensor, FloatTensor, IndexingUpdateOp, IntTensor},
+    tensor::{FloatTensor, IntTensor},
 };
 use burn_ir::{BackendIr, Unfold4dOptionsIr};
 
 use crate::context::Outcome;
-use crate::error::Fault;
-
-pub(crate) fn base_bool_select_assign<B: BackendIr>(
-    tensor: BoolTensor<B>,
-    dim: usize,
-    indices: IntTensor<B>,
-    value: BoolTensor<B>,
-    update: IndexingUpdateOp,
-) -> Outcome<BoolTensor<B>> {
-    only_or(update)?;
-    Ok(B::bool_select_or(tensor, dim, indices, value))
-}
-
-pub(crate) fn base_bool_scatter<B: BackendIr>(
-    dim: usize,
-    tensor: BoolTensor<B>,
-    indices: IntTensor<B>,
-    value: BoolTensor<B>,
-    update: IndexingUpdateOp,
-) -> Outcome<BoolTensor<B>> {
-    only_or(update)?;
-    Ok(B::bool_scatter_or(dim, tensor, indices, value))
-}
-
-/// On bools the backend updates with a logical or, which the IR calls `Add`.
-fn only_or(update: IndexingUpdateOp) -> Outcome {
-    match update {
-        IndexingUpdateOp::Add => Ok(()),
-        other => Err(Box::new(Fault::Refused {
-            reason: format!("the backend updates bool tensors with `Add` only, not `{other:?}`"),
-        })),
-    }
-}
 
 pub(crate) fn numeric_int_sum_dims<B: BackendIr>(
     input: IntTensor<B>,

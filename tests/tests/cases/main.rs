@@ -7,6 +7,7 @@
     reason = "burn-ndarray is on its way out, and still a second implementation"
 )]
 
+mod booleans;
 mod creation;
 mod geometry;
 mod indices;

@@ -6,13 +6,13 @@ use burn_flex::Flex;
 use burn_interpreter::{Fault, TensorInterpreter};
 use burn_ir::{
     BaseOperationIr, CastOpIr, CustomOpIr, DequantizeOpIr, DistributedOperationIr,
-    FloatOperationIr, GatherNdOpIr, InitOperationIr, NumericOperationIr, OperationIr,
-    QuantizationParametersIr, QuantizeOpIr, RandomOpIr, ScatterNdOpIr, TensorStatus,
+    FloatOperationIr, InitOperationIr, NumericOperationIr, OperationIr, QuantizationParametersIr,
+    QuantizeOpIr, RandomOpIr, TensorStatus,
 };
 use burn_std::future::block_on;
-use interpreter_tests::{BOOL, Case, Verdict, compare, quietly, read};
+use interpreter_tests::{Case, Verdict, compare, quietly, read};
 
-/// The rows whose case is here, or in the tests of handles and custom operations.
+/// The rows whose case is here, in `cases`, or in the tests of handles and custom operations.
 pub(crate) const NAMES: [&str; 12] = [
     "base.Cast.bool",
     "base.Cast.int",
@@ -81,36 +81,6 @@ fn assert_unsupported(case: &Case, reason: &str) {
 
 #[test]
 fn unsupported_rows_are_errors_with_their_reason() {
-    let bool_base = OperationIr::BaseBool;
-    assert_unsupported(
-        &Case::new(|t| {
-            let input = t.bool(&[3]);
-            bool_base(BaseOperationIr::Cast(CastOpIr::create(input, BOOL, || {
-                t.id()
-            })))
-        }),
-        "no `bool_cast`",
-    );
-    assert_unsupported(
-        &Case::new(|t| {
-            let (data, indices) = (t.bool(&[2, 2]), t.ints(&[1, 0], &[1, 2]));
-            bool_base(BaseOperationIr::GatherNd(GatherNdOpIr::create(
-                data,
-                indices,
-                || t.id(),
-            )))
-        }),
-        "no `bool_gather_nd`",
-    );
-    assert_unsupported(
-        &Case::new(|t| {
-            let (data, indices, values) = (t.bool(&[2, 2]), t.ints(&[1, 0], &[1, 2]), t.bool(&[1]));
-            let update = burn_backend::tensor::IndexingUpdateOp::Assign;
-            let op = ScatterNdOpIr::create(data, indices, values, update, || t.id());
-            bool_base(BaseOperationIr::ScatterNd(op))
-        }),
-        "no `bool_scatter_nd`",
-    );
     assert_unsupported(
         &Case::new(|t| {
             let (tensor, scales) = (t.float(&[4]), t.float(&[1]));

@@ -10,15 +10,10 @@ use crate::model::{Arm, Group, Handling, IrPattern, Operation, Table};
 
 /// `execute` and `op_info`, which look at the variant of `OperationIr` only.
 pub(super) fn entries(table: &Table) -> TokenStream {
-    let arms = |prefix: &str, args: TokenStream| {
-        let prefix = prefix.to_owned();
-        table.groups.iter().flat_map(move |group| {
-            let (prefix, args) = (prefix.clone(), args.clone());
-            group.arms.iter().filter_map(move |arm| {
-                let pattern = pattern(arm.pattern.as_ref()?);
-                let function = format_ident!("{prefix}_{}", stem(group, arm));
-                Some(quote!(OperationIr::#pattern => #function(#args)))
-            })
+    let carriers = || {
+        table.groups.iter().flat_map(|group| {
+            let arms = group.arms.iter();
+            arms.filter_map(move |arm| Some((group, arm, arm.pattern.as_ref()?)))
         })
     };
     let own = |row: fn(Operation<'_>) -> TokenStream| {
@@ -28,12 +23,37 @@ pub(super) fn entries(table: &Table) -> TokenStream {
         });
         own.map(row).collect::<Vec<_>>()
     };
-    let execute_arms = arms("execute", quote!(ctx, op));
+    let execute_arms = carriers().map(|(group, arm, carrier)| {
+        let (variant, carrier) = (ident(&carrier.variant), pattern(carrier));
+        let function = format_ident!("execute_{}", stem(group, arm));
+        let feature = &*group.name;
+        quote! {
+            #[cfg(feature = #feature)]
+            OperationIr::#carrier => #function(ctx, op),
+            #[cfg(not(feature = #feature))]
+            OperationIr::#variant(..) => disabled(#feature)
+        }
+    });
     let execute_own = own(execute_arm);
-    let info_arms = arms("info", quote!(op));
+    let missing_arms = carriers().map(|(group, _, carrier)| {
+        let variant = ident(&carrier.variant);
+        let feature = &*group.name;
+        quote!(OperationIr::#variant(..) => (!cfg!(feature = #feature)).then_some(#feature))
+    });
+    let missing_own = own(|operation| {
+        let (ir, variant) = (ident(&operation.group.ir), ident(&operation.row.variant));
+        quote!(#ir::#variant { .. } => None)
+    });
+    let info_arms = carriers().map(|(group, arm, carrier)| {
+        let carrier = pattern(carrier);
+        let function = format_ident!("info_{}", stem(group, arm));
+        quote!(OperationIr::#carrier => #function(op))
+    });
     let info_own = own(info_arm);
     quote! {
         /// Execute one operation: read its inputs, call the backend, register its outputs.
+        ///
+        /// A group is executed with the feature of its name.
         pub(crate) fn execute<B: BackendIr>(
             ctx: &mut Context<B>,
             op: &OperationIr,
@@ -41,6 +61,14 @@ pub(super) fn entries(table: &Table) -> TokenStream {
             match op {
                 #(#execute_arms,)*
                 #(#execute_own,)*
+            }
+        }
+
+        /// The feature that `op` takes and that this build lacks.
+        pub(crate) fn missing_feature(op: &OperationIr) -> Option<&'static str> {
+            match op {
+                #(#missing_arms,)*
+                #(#missing_own,)*
             }
         }
 
