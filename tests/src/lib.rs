@@ -5,10 +5,11 @@
 mod case;
 mod compare;
 mod engine;
+pub mod mutants;
 mod quiet;
 pub mod stream;
 
 pub use case::{BOOL, Case, Tensors, set_statuses};
-pub use compare::{Verdict, compare};
+pub use compare::{Ran, Verdict, compare, run};
 pub use engine::{Engine, read};
 pub use quiet::quietly;

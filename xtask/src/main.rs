@@ -9,14 +9,17 @@ mod commands {
     pub(crate) mod diff;
     pub(crate) mod docs;
     pub(crate) mod list;
+    pub(crate) mod mutate;
     pub(crate) mod new_op;
     pub(crate) mod package;
     pub(crate) mod show;
     pub(crate) mod upgrade;
+    pub(crate) mod upstream;
 }
 mod crosscheck;
 mod find;
 mod infer;
+mod process;
 mod report;
 mod upstream;
 mod workspace;
@@ -64,6 +67,12 @@ enum Command {
     /// Pack the publishable crates and build what was packed outside the workspace.
     #[command(after_help = package::EXAMPLES)]
     Package,
+    /// Get every row wrong in every plausible way, and see whether its cases notice.
+    #[command(after_help = commands::mutate::EXAMPLES)]
+    Mutate(commands::mutate::Args),
+    /// Put our interpreter inside burn-router, and run Burn's own remote engine on it.
+    #[command(after_help = commands::upstream::EXAMPLES)]
+    Upstream(commands::upstream::Args),
 }
 
 /// What a command comes to, if nothing went wrong on the way.
@@ -84,6 +93,8 @@ fn main() -> ExitCode {
         Command::Upgrade(args) => upgrade::run(&workspace, &args),
         Command::Docs(args) => docs::run(&workspace, &args),
         Command::Package => package::run(&workspace),
+        Command::Mutate(args) => commands::mutate::run(&workspace, &args),
+        Command::Upstream(args) => commands::upstream::run(&workspace, &args),
     };
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

@@ -223,6 +223,22 @@ fn folders(workspace: &Workspace, version: &str) -> Result<Vec<(&'static str, Pa
     Ok(folders)
 }
 
+/// Where the source of one package is, which cargo fetches if need be.
+pub(crate) fn folder(workspace: &Workspace, name: &str, version: &str) -> Result<PathBuf, String> {
+    if let Some(sources) = workspace.sources() {
+        return Ok(sources.join(format!("{name}-{version}")));
+    }
+    let metadata = MetadataCommand::new()
+        .manifest_path(write_manifest(workspace, version, &[name])?)
+        .exec()
+        .map_err(|cause| format!("cargo cannot find version {version} of {name}: {cause}"))?;
+    let mut packages = metadata.packages.iter();
+    let package = packages.find(|package| package.name == name);
+    let folder = package.and_then(|package| package.manifest_path.parent());
+    let folder = folder.ok_or_else(|| format!("cargo knows no {name} {version}"))?;
+    Ok(folder.to_path_buf().into_std_path_buf())
+}
+
 /// A manifest for cargo to fetch a version with that the workspace does not use.
 fn write_manifest(
     workspace: &Workspace,

@@ -14,6 +14,8 @@ mod int;
 mod module;
 mod numeric;
 mod refused;
+#[cfg(feature = "wgpu")]
+mod wgpu;
 
 use std::collections::BTreeSet;
 
@@ -23,7 +25,7 @@ use burn_ndarray::NdArray;
 use interpreter_tests::{Case, Verdict, compare};
 
 /// The cases that upstream executes.
-fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let groups = [
         base::cases(),
         numeric::cases(),
@@ -34,6 +36,15 @@ fn cases() -> Vec<Case> {
         activation::cases(),
     ];
     groups.into_iter().flatten().collect()
+}
+
+/// The cases that ours executes: what `cargo xtask mutate` runs.
+#[allow(
+    dead_code,
+    reason = "used where this file is a module of that command's program"
+)]
+pub(crate) fn all_cases() -> Vec<Case> {
+    [cases(), refused::cases()].concat()
 }
 
 /// What a backend makes of some rows, other than the same data with both interpreters.

@@ -1,10 +1,11 @@
 //! `cargo xtask package`: what users of the registry would get.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::{env, fs};
 
 use crate::Outcome;
+use crate::process::{at, cargo, fresh_folder, succeed};
 use crate::workspace::Workspace;
 
 /// The publishable crates, each after those it depends on.
@@ -13,6 +14,8 @@ const CRATES: [&str; 3] = [
     "burn-interpreter-macros",
     "burn-interpreter",
 ];
+/// A user of the packed runtime, outside the workspace.
+const CONSUMER: &str = "tests/downstream";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub(crate) const EXAMPLES: &str = "Example:
@@ -22,9 +25,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome, String> {
     let packed = workspace.target_dir().join("package");
     let scratch = workspace.target_dir().join("packed");
     pack(workspace)?;
-    if scratch.exists() {
-        fs::remove_dir_all(&scratch).map_err(|cause| at(&scratch, &cause))?;
-    }
+    fresh_folder(&scratch)?;
     fs::create_dir_all(scratch.join("src")).map_err(|cause| at(&scratch, &cause))?;
     for name in CRATES {
         let archive = packed.join(format!("{name}-{VERSION}.crate"));
@@ -65,48 +66,22 @@ fn pack(workspace: &Workspace) -> Result<(), String> {
     succeed(package.current_dir(workspace.root()))
 }
 
-/// A program that uses the packed runtime, with the packed macro and library in place of the
-/// registry's.
+/// The crate that is a user, with what was packed in place of the registry's.
 fn write_consumer(workspace: &Workspace, scratch: &Path) -> Result<(), String> {
-    let mut manifest = format!(
-        "[workspace]\n\n\
-         [package]\n\
-         name = \"packed\"\n\
-         version = \"0.0.0\"\n\
-         edition = \"2024\"\n\n\
-         [dependencies]\n\
-         burn-interpreter = {{ path = \"burn-interpreter-{VERSION}\" }}\n\n\
-         [patch.crates-io]\n"
-    );
-    for name in &CRATES[..2] {
+    let mut manifest = workspace.read(&format!("{CONSUMER}/Cargo.toml"))?;
+    manifest += "\n[patch.crates-io]\n";
+    for name in CRATES {
         manifest += &format!("{name} = {{ path = \"{name}-{VERSION}\" }}\n");
     }
-    let program = "fn main() {\n    \
-                   println!(\"{} operations\", burn_interpreter::OPERATIONS.len());\n}\n";
+    let program = workspace.read(&format!("{CONSUMER}/src/main.rs"))?;
     let write = |file: &str, text: &str| {
         let path = scratch.join(file);
         fs::write(&path, text).map_err(|cause| at(&path, &cause))
     };
     write("Cargo.toml", &manifest)?;
-    write("src/main.rs", program)?;
+    write("src/main.rs", &program)?;
     // The versions that the workspace is tested with.
     let lock = scratch.join("Cargo.lock");
     fs::copy(workspace.root().join("Cargo.lock"), &lock).map_err(|cause| at(&lock, &cause))?;
     Ok(())
-}
-
-fn cargo() -> Command {
-    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-}
-
-fn succeed(command: &mut Command) -> Result<(), String> {
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{command:?} ended with {status}")),
-        Err(cause) => Err(format!("cannot run {command:?}: {cause}")),
-    }
-}
-
-fn at(path: &Path, cause: &dyn std::fmt::Display) -> String {
-    format!("`{}`: {cause}", path.display())
 }
