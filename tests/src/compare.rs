@@ -95,10 +95,7 @@ impl Ran {
 }
 
 /// Run a case through one interpreter.
-pub fn run<B: BackendIr, E: Engine<B>>(
-    case: &Case,
-    op: &OperationIr,
-) -> Result<Ran, String> {
+pub fn run<B: BackendIr, E: Engine<B>>(case: &Case, op: &OperationIr) -> Result<Ran, String> {
     B::seed(&B::Device::default(), 7);
     let mut engine = E::start();
     for (id, data) in &case.inputs {

@@ -22,7 +22,8 @@ use crate::compare::{Ran, run};
 /// The row itself, without a mistake.
 const NONE: usize = usize::MAX;
 
-/// Answer each line `INDEX ROW` of standard input by a line `INDEX killed` or `INDEX survived`.
+/// Answer each line `INDEX ROW` of standard input by `INDEX killed`, `INDEX survived`, or
+/// `INDEX killed on wgpu` if that is the only backend that tells the mutant from the row.
 /// `select` tells the runtime which mutant to be.
 pub fn serve(cases: &[Case], select: fn(usize)) {
     let mut rows: BTreeMap<&str, Row<'_>> = BTreeMap::new();
@@ -34,58 +35,83 @@ pub fn serve(cases: &[Case], select: fn(usize)) {
         let Some((index, row)) = line.split_once(' ') else {
             continue;
         };
-        let killed = match (index.parse(), rows.get_mut(row)) {
-            (Ok(index), Some(row)) => row.kills(index, select),
-            _ => false,
+        let verdict = match (index.parse(), rows.get_mut(row)) {
+            (Ok(index), Some(row)) => row.verdict(index, select),
+            _ => "survived",
         };
-        let verdict = if killed { "killed" } else { "survived" };
-        if writeln!(answers, "{index} {verdict}")
-            .and_then(|()| answers.flush())
-            .is_err()
-        {
+        let answered = writeln!(answers, "{index} {verdict}");
+        if answered.and_then(|()| answers.flush()).is_err() {
             return;
         }
     }
 }
 
-/// A row's cases, and what the row makes of each on each backend.
+type Outcome = Result<Ran, String>;
+type Runner = fn(&Case, TensorStatus) -> Outcome;
+
+const CPU: [Runner; 2] = [ours::<Flex>, ours::<NdArray>];
+#[cfg(feature = "wgpu")]
+const WGPU: [Runner; 1] = [ours::<burn_wgpu::Wgpu>];
+#[cfg(not(feature = "wgpu"))]
+const WGPU: [Runner; 0] = [];
+
+/// A row's cases, and what the row makes of each.
 #[derive(Default)]
 struct Row<'c> {
     cases: Vec<&'c Case>,
-    expected: Vec<Vec<Result<Ran, String>>>,
+    on_cpu: Option<Vec<Outcome>>,
+    on_wgpu: Option<Vec<Outcome>>,
 }
 
 impl Row<'_> {
-    fn kills(&mut self, mutant: usize, select: fn(usize)) -> bool {
-        if self.expected.is_empty() {
-            select(NONE);
-            let cases = self.cases.iter();
-            self.expected = cases.map(|case| runs(case).collect()).collect();
+    fn verdict(&mut self, mutant: usize, select: fn(usize)) -> &'static str {
+        let Self {
+            cases,
+            on_cpu,
+            on_wgpu,
+        } = self;
+        if differs(cases, on_cpu, &CPU, mutant, select) {
+            "killed"
+        } else if differs(cases, on_wgpu, &WGPU, mutant, select) {
+            "killed on wgpu"
+        } else {
+            "survived"
         }
-        select(mutant);
-        let mut cases = self.cases.iter().zip(&self.expected);
-        let killed = cases.any(|(case, expected)| {
-            let mut pairs = runs(case).zip(expected);
-            pairs.any(|(ran, expected)| match (ran, expected) {
-                (Ok(ran), Ok(expected)) => expected.difference(&ran).is_some(),
-                (Err(_), Err(_)) => false,
-                _ => true,
-            })
-        });
-        select(NONE);
-        killed
     }
 }
 
-/// The runs of a case, one after the other as they are asked for.
-fn runs(case: &Case) -> impl Iterator<Item = Result<Ran, String>> + use<'_> {
-    let runs: [fn(&Case, TensorStatus) -> Result<Ran, String>; 2] = [ours::<Flex>, ours::<NdArray>];
-    let statuses = [TensorStatus::ReadOnly, TensorStatus::ReadWrite];
-    runs.into_iter()
-        .flat_map(move |run| statuses.map(|status| (run, status)))
-        .map(move |(run, status)| run(case, status))
+/// Whether the mutant makes anything else of a case than the row does, which is computed once.
+fn differs(
+    cases: &[&Case],
+    expected: &mut Option<Vec<Outcome>>,
+    runners: &[Runner],
+    mutant: usize,
+    select: fn(usize),
+) -> bool {
+    let runs = || {
+        let statuses = [TensorStatus::ReadOnly, TensorStatus::ReadWrite];
+        let runners = runners
+            .iter()
+            .flat_map(move |run| statuses.map(|status| (run, status)));
+        let runs = cases
+            .iter()
+            .flat_map(move |case| runners.clone().map(move |run| (case, run)));
+        runs.map(|(case, (run, status))| run(case, status))
+    };
+    select(NONE);
+    let expected = expected.get_or_insert_with(|| runs().collect());
+    select(mutant);
+    let differs = runs()
+        .zip(&*expected)
+        .any(|(ran, expected)| match (ran, expected) {
+            (Ok(ran), Ok(expected)) => expected.difference(&ran).is_some(),
+            (Err(_), Err(_)) => false,
+            _ => true,
+        });
+    select(NONE);
+    differs
 }
 
-fn ours<B: BackendIr>(case: &Case, status: TensorStatus) -> Result<Ran, String> {
+fn ours<B: BackendIr>(case: &Case, status: TensorStatus) -> Outcome {
     run::<B, burn_interpreter::TensorInterpreter<B>>(case, &case.op_with(status))
 }

@@ -19,6 +19,7 @@ mod wgpu;
 
 use std::collections::BTreeSet;
 
+use burn_backend::DType;
 use burn_flex::Flex;
 use burn_ir::{BackendIr, TensorStatus};
 use burn_ndarray::NdArray;
@@ -26,16 +27,22 @@ use interpreter_tests::{Case, Verdict, compare};
 
 /// The cases that upstream executes.
 pub(crate) fn cases() -> Vec<Case> {
-    let groups = [
+    let in_several_dtypes = [numeric::cases(), float::cases()];
+    let in_one = [
         base::cases(),
-        numeric::cases(),
         int::cases(),
-        float::cases(),
         module::cases(),
         convolution::cases(),
         activation::cases(),
     ];
-    groups.into_iter().flatten().collect()
+    let others = |case: &Case| {
+        let pairs = [(DType::F32, DType::F64), (DType::I64, DType::I32)];
+        pairs.map(|(one, other)| case.with_dtype(one, other))
+    };
+    let in_one: Vec<_> = in_one.into_iter().flatten().collect();
+    let in_another: Vec<_> = in_one.iter().flat_map(others).flatten().collect();
+    let cases = in_several_dtypes.into_iter().flatten();
+    cases.chain(in_one).chain(in_another).collect()
 }
 
 /// The cases that ours executes: what `cargo xtask mutate` runs.

@@ -22,7 +22,7 @@ use crate::find::find;
 use crate::upstream::Upstream;
 use crate::workspace::Workspace;
 
-use equivalent::Equivalents;
+use equivalent::{Equivalents, Listed};
 use mistakes::Mutant;
 use program::{Program, Verdict};
 use scratch::Scratch;
@@ -39,6 +39,9 @@ pub(crate) struct Args {
     /// How many mutants to try, drawn at random; all of them unless said.
     #[arg(long, value_name = "N")]
     sample: Option<usize>,
+    /// Ask wgpu too about those that the CPU backends do not kill. Needs a Vulkan driver.
+    #[arg(long)]
+    wgpu: bool,
     /// What to draw with.
     #[arg(long, value_name = "S", default_value_t = 0, requires = "sample")]
     seed: u64,
@@ -50,6 +53,8 @@ struct Count {
     rejected: usize,
     killed: usize,
     equivalent: usize,
+    /// What only wgpu can kill, where it was not asked.
+    on_wgpu: usize,
     survived: usize,
 }
 
@@ -89,10 +94,16 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, String>
         return Err("there is nothing to get wrong in these rows: they call no method".into());
     }
 
-    let scratch = Scratch::new(workspace)?;
+    let scratch = Scratch::new(workspace, args.wgpu)?;
     let (program, rejected) = scratch.build(&table, &mutants)?;
     let verdicts = run_all(&program, &mutants, &rejected)?;
-    Ok(report(&mutants, &rejected, &verdicts, &equivalents))
+    Ok(report(
+        &mutants,
+        &rejected,
+        &verdicts,
+        &equivalents,
+        args.wgpu,
+    ))
 }
 
 /// `size` of the mutants, and the rows they are of without a mistake.
@@ -148,6 +159,7 @@ fn report(
     rejected: &BTreeSet<usize>,
     verdicts: &BTreeMap<usize, Verdict>,
     equivalents: &Equivalents,
+    with_wgpu: bool,
 ) -> Outcome {
     let mut rows: Vec<(&str, Count)> = Vec::new();
     let mut findings = Vec::new();
@@ -159,27 +171,41 @@ fn report(
             continue;
         };
         let name = &mutant.name;
-        let reason = equivalents.reason(name);
-        let verdict = match rejected.contains(&index) {
+        let is_rejected = rejected.contains(&index);
+        let verdict = match is_rejected {
             true => Verdict::Killed,
             false => verdicts.get(&index).copied().unwrap_or(Verdict::Survived),
         };
-        match (verdict, reason) {
-            (Verdict::Killed, _) if mutant.is_control() => {
-                findings.push(format!("{name}: the row itself does not pass its cases"));
+        let finding = match (verdict, equivalents.get(name)) {
+            (Verdict::Survived, None) if mutant.is_control() => continue,
+            _ if mutant.is_control() => "the row itself does not pass its cases",
+            (Verdict::Killed, None) if is_rejected => {
+                count.rejected += 1;
+                continue;
             }
-            (Verdict::Survived, _) if mutant.is_control() => {}
-            (Verdict::Killed, Some(_)) => {
-                findings.push(format!("{name}: is listed as equivalent, and is not"));
+            (Verdict::Killed, None) | (Verdict::KilledOnWgpu, Some(Listed::OnWgpu)) => {
+                count.killed += 1;
+                continue;
             }
-            (Verdict::Survived, Some(_)) => count.equivalent += 1,
-            (Verdict::Survived, None) => {
+            (Verdict::Survived, Some(Listed::Equivalent)) => {
+                count.equivalent += 1;
+                continue;
+            }
+            (Verdict::Survived, Some(Listed::OnWgpu)) if !with_wgpu => {
+                count.on_wgpu += 1;
+                continue;
+            }
+            (Verdict::Killed, Some(_)) => "is killed and need not be listed",
+            (Verdict::KilledOnWgpu, Some(Listed::Equivalent)) => {
+                "is killed on wgpu: it is not equivalent"
+            }
+            (Verdict::KilledOnWgpu, None) => "is killed on wgpu only, which must be listed",
+            (Verdict::Survived, _) => {
                 count.survived += 1;
-                findings.push(format!("{name}: survived"));
+                "survived"
             }
-            (Verdict::Killed, None) if rejected.contains(&index) => count.rejected += 1,
-            (Verdict::Killed, None) => count.killed += 1,
-        }
+        };
+        findings.push(format!("{name}: {finding}"));
     }
     print_table(&rows);
     if findings.is_empty() {
@@ -202,17 +228,24 @@ fn print_table(rows: &[(&str, Count)]) {
             rejected,
             killed,
             equivalent,
+            on_wgpu,
             survived,
         } = count;
-        println!("{name:<40}  {rejected:>8}  {killed:>6}  {equivalent:>10}  {survived:>8}");
+        println!(
+            "{name:<40}  {rejected:>8}  {killed:>6}  {equivalent:>10}  {on_wgpu:>9}  {survived:>8}"
+        );
     };
-    println!("{:<40}  rejected  killed  equivalent  survived", "row");
+    println!(
+        "{:<40}  rejected  killed  equivalent  wgpu only  survived",
+        "row"
+    );
     let mut total = Count::default();
     for (name, count) in rows {
         line(name, count);
         total.rejected += count.rejected;
         total.killed += count.killed;
         total.equivalent += count.equivalent;
+        total.on_wgpu += count.on_wgpu;
         total.survived += count.survived;
     }
     line(&format!("{} rows", rows.len()), &total);

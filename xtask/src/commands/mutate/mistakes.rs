@@ -248,3 +248,74 @@ impl Mistakes<'_> {
 fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).flat_map(move |one| (one + 1..count).map(move |other| (one, other)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::Workspace;
+
+    /// The mistakes of an operation of the table.
+    fn mistakes(name: &str) -> Vec<String> {
+        let workspace = Workspace::here();
+        let (_, table) = workspace.table().expect("the table is right");
+        let upstream = Upstream::locked(&workspace).expect("cargo has the sources");
+        let mut operations = table.operations();
+        let operation = operations.find(|operation| operation.name() == name);
+        let mutants = mutants(operation.expect("the table has it"), &upstream);
+        let prefix = format!("{name}: ");
+        let names = mutants
+            .iter()
+            .map(|mutant| mutant.name.strip_prefix(&prefix));
+        names
+            .map(|name| name.expect("it begins with the row").into())
+            .collect()
+    }
+
+    #[test]
+    fn every_kind_of_mistake_is_made() {
+        let found = mistakes("numeric.TopKWithIndices.float");
+        for mistake in [
+            NO_MISTAKE,
+            "dim and k swapped",
+            "out and out_indices swapped",
+            "k instead of dim",
+            "out.dtype instead of out_indices.dtype",
+            "tensor as int",
+            "out_indices as float",
+            "the row as int",
+            "1 instead of k",
+            "out not written",
+        ] {
+            assert!(
+                found.iter().any(|name| name == mistake),
+                "{mistake}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn methods_are_those_of_the_same_signature() {
+        let found = mistakes("float.Hypot");
+        let is_method = |name: &&String| name.ends_with(" instead of float_hypot");
+        let methods: Vec<_> = found.iter().filter(is_method).collect();
+        assert!(
+            methods.iter().any(|name| name.starts_with("float_atan2 ")),
+            "{methods:?}"
+        );
+        assert!(
+            !methods.iter().any(|name| name.starts_with("int_add ")),
+            "{methods:?}"
+        );
+        assert!(
+            !methods.iter().any(|name| name.starts_with("float_exp ")),
+            "{methods:?}"
+        );
+    }
+
+    #[test]
+    fn an_option_can_be_forgotten_and_a_row_without_outputs_cannot_be_wrong() {
+        assert!(mistakes("module.Linear").contains(&"None instead of bias".into()));
+        assert_eq!(mistakes("stream.Drop"), [""; 0]);
+        assert_eq!(mistakes("float.Quantize"), [""; 0]);
+    }
+}

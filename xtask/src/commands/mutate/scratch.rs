@@ -8,13 +8,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
-use burn_op_spec::{Table, emit};
+use burn_op_spec::emit;
 use cargo_metadata::Message;
 use cargo_metadata::diagnostic::DiagnosticLevel;
 use quote::format_ident;
-use toml_edit::{Array, DocumentMut, Item, Value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value};
 
 use super::mistakes::Mutant;
 use crate::process::{at, cargo, write_if_changed};
@@ -25,16 +24,32 @@ const MACRO: &str = "burn_interpreter_macros::operations!";
 /// The program's name.
 const PROGRAM: &str = "mutants";
 
+/// The file of the mutants, one a line.
+const MUTANTS: &str = "interpreter/src/operations/mutants.rs";
+
 pub(super) struct Scratch<'w> {
     workspace: &'w Workspace,
     root: PathBuf,
+    with_wgpu: bool,
+}
+
+/// What the compiler makes of the mutants.
+enum Compiled {
+    /// The program that runs them.
+    Program(PathBuf),
+    /// Those that have errors.
+    Rejected(BTreeSet<usize>),
 }
 
 impl<'w> Scratch<'w> {
     /// Write the workspace, without any mutant.
-    pub(super) fn new(workspace: &'w Workspace) -> Result<Self, String> {
+    pub(super) fn new(workspace: &'w Workspace, with_wgpu: bool) -> Result<Self, String> {
         let root = workspace.target_dir().join("mutants");
-        let scratch = Self { workspace, root };
+        let scratch = Self {
+            workspace,
+            root,
+            with_wgpu,
+        };
         scratch.write_manifests()?;
         scratch.write_runtime()?;
         let lock = workspace.read("Cargo.lock")?;
@@ -72,10 +87,14 @@ impl<'w> Scratch<'w> {
         )?;
 
         let mut tests = read("tests/Cargo.toml")?;
-        tests.remove("dev-dependencies");
         tests.remove("lints");
         tests["lib"]["path"] = Item::Value(here("tests/src/lib.rs").into());
         tests["package"]["autotests"] = Item::Value(false.into());
+        let mut program = Table::new();
+        program["name"] = Item::Value(PROGRAM.into());
+        program["path"] = Item::Value(format!("{PROGRAM}.rs").into());
+        program["harness"] = Item::Value(false.into());
+        tests["test"] = Item::ArrayOfTables(ArrayOfTables::from_iter([program]));
         self.write("tests/Cargo.toml", &tests.to_string())?;
         let program = format!(
             "#![allow(warnings)]\n\
@@ -84,7 +103,7 @@ impl<'w> Scratch<'w> {
              &differential::all_cases(), burn_interpreter::operations::select);\n}}\n",
             here("tests/tests/differential/main.rs")
         );
-        self.write(&format!("tests/src/bin/{PROGRAM}.rs"), &program)
+        self.write(&format!("tests/{PROGRAM}.rs"), &program)
     }
 
     /// The runtime's source, with a module where the macro was.
@@ -105,27 +124,24 @@ impl<'w> Scratch<'w> {
     /// the compiler rejected.
     pub(super) fn build(
         &self,
-        table: &Table,
+        table: &burn_op_spec::Table,
         mutants: &[Mutant],
     ) -> Result<(PathBuf, BTreeSet<usize>), String> {
         let mut rejected = BTreeSet::new();
         loop {
             self.write_operations(table, mutants, &rejected)?;
             eprintln!("compiling {} mutants …", mutants.len() - rejected.len());
-            let errors = self.check()?;
-            if errors.is_empty() {
-                break;
+            match self.compile()? {
+                Compiled::Program(program) => return Ok((program, rejected)),
+                Compiled::Rejected(found) => rejected.extend(found),
             }
-            rejected.extend(errors);
         }
-        eprintln!("building the program that runs them …");
-        Ok((self.build_program()?, rejected))
     }
 
     /// The generated code, each function split in the row's own and a choice among its mutants.
     fn write_operations(
         &self,
-        table: &Table,
+        table: &burn_op_spec::Table,
         mutants: &[Mutant],
         rejected: &BTreeSet<usize>,
     ) -> Result<(), String> {
@@ -176,84 +192,59 @@ impl<'w> Scratch<'w> {
             }
             lines.push('\n');
         }
-        self.write(
-            "interpreter/src/operations/mutants.rs",
-            &format!("{lines}use super::*;\n"),
-        )
+        self.write(MUTANTS, &format!("{lines}use super::*;\n"))
     }
 
-    /// The mutants that the compiler finds errors in.
-    fn check(&self) -> Result<BTreeSet<usize>, String> {
-        let mut check = self.cargo(&["build", "--package", "burn-interpreter"]);
-        check.args(["--features", "capture,router,std"]);
-        let output = check
+    fn compile(&self) -> Result<Compiled, String> {
+        let mut build = cargo();
+        build.args([
+            "test",
+            "--no-run",
+            "--package",
+            "interpreter-tests",
+            "--test",
+            PROGRAM,
+        ]);
+        if self.with_wgpu {
+            build.args(["--features", "wgpu"]);
+        }
+        build.args(["--message-format", "json", "--target-dir"]);
+        build
+            .arg(self.workspace.target_dir())
+            .current_dir(&self.root);
+        let output = build
             .output()
-            .map_err(|cause| format!("cannot run {check:?}: {cause}"))?;
-        let mut found = BTreeSet::new();
-        let mut elsewhere = None;
-        for message in Message::parse_stream(output.stdout.as_slice()) {
-            let Ok(Message::CompilerMessage(message)) = message else {
-                continue;
-            };
-            let diagnostic = message.message;
-            if !matches!(diagnostic.level, DiagnosticLevel::Error) {
-                continue;
-            }
-            let primary = diagnostic.spans.iter().find(|span| span.is_primary);
-            match primary {
-                Some(span) if span.file_name.ends_with("operations/mutants.rs") => {
-                    found.insert(span.line_start - 1);
-                }
-                Some(_) => elsewhere = diagnostic.rendered,
-                // "aborting due to …"
-                None => {}
-            }
-        }
-        match (output.status.success(), elsewhere) {
-            (false, Some(error)) => Err(format!(
-                "the copy of the runtime does not compile:\n{error}"
-            )),
-            (false, None) if found.is_empty() => Err(format!(
-                "{check:?} failed:\n{}",
-                String::from_utf8_lossy(&output.stderr)
-            )),
-            _ => Ok(found),
-        }
-    }
-
-    fn build_program(&self) -> Result<PathBuf, String> {
-        let mut build = self.cargo(&["build", "--package", "interpreter-tests", "--bin", PROGRAM]);
-        let output = build.stderr(Stdio::inherit()).output();
-        let output = output.map_err(|cause| format!("cannot run {build:?}: {cause}"))?;
+            .map_err(|cause| format!("cannot run {build:?}: {cause}"))?;
         let mut program = None;
+        let mut rejected = BTreeSet::new();
+        let mut elsewhere = String::new();
         for message in Message::parse_stream(output.stdout.as_slice()) {
             match message {
                 Ok(Message::CompilerArtifact(artifact)) if artifact.target.name == PROGRAM => {
                     program = artifact.executable;
                 }
-                Ok(Message::CompilerMessage(message))
-                    if message.message.level == DiagnosticLevel::Error =>
-                {
-                    eprintln!("{message}");
+                Ok(Message::CompilerMessage(message)) => {
+                    let diagnostic = message.message;
+                    let mut spans = diagnostic.spans.iter();
+                    match spans.find(|span| span.is_primary) {
+                        _ if diagnostic.level != DiagnosticLevel::Error => {}
+                        Some(span) if span.file_name.ends_with(MUTANTS) => {
+                            rejected.insert(span.line_start - 1);
+                        }
+                        _ => elsewhere += &diagnostic.rendered.unwrap_or_default(),
+                    }
                 }
                 _ => {}
             }
         }
-        let program = program.filter(|_| output.status.success());
-        program
-            .map(Into::into)
-            .ok_or_else(|| format!("{build:?} failed"))
-    }
-
-    fn cargo(&self, args: &[&str]) -> std::process::Command {
-        let mut command = cargo();
-        command
-            .args(args)
-            .args(["--message-format", "json", "--target-dir"]);
-        command
-            .arg(self.workspace.target_dir())
-            .current_dir(&self.root);
-        command
+        match program {
+            Some(program) if output.status.success() => Ok(Compiled::Program(program.into())),
+            _ if !rejected.is_empty() => Ok(Compiled::Rejected(rejected)),
+            _ => Err(format!(
+                "the copy of the runtime does not compile:\n{elsewhere}{}",
+                String::from_utf8_lossy(&output.stderr)
+            )),
+        }
     }
 
     fn write(&self, file: &str, text: &str) -> Result<(), String> {
