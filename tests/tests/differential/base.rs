@@ -38,7 +38,7 @@ impl Kind {
     fn scalar(self) -> ScalarIr {
         match self {
             Kind::Float => ScalarIr::Float(2.0),
-            Kind::Int => ScalarIr::Int(3),
+            Kind::Int => ScalarIr::Int(2),
             Kind::Bool => ScalarIr::Bool(false),
         }
     }

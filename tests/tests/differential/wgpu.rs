@@ -8,9 +8,38 @@ use std::collections::BTreeMap;
 
 #[test]
 fn explore() {
-    for case in cases() {
+    use burn_backend::{Backend, BoolStore, DType, DeviceOps};
+    let device: burn_backend::cubecl::Device = Default::default();
+    eprintln!("SETTINGS {:?}", device.defaults());
+    for dtype in [
+        DType::F64,
+        DType::I64,
+        DType::I32,
+        DType::U8,
+        DType::Bool(BoolStore::Native),
+        DType::Bool(BoolStore::U8),
+        DType::Bool(BoolStore::U32),
+    ] {
+        eprintln!("USAGE {dtype:?} {:?}", Wgpu::dtype_usage(&device, dtype));
+    }
+    let start: usize = std::env::var("START").map_or(0, |s| s.parse().unwrap_or(0));
+    for (i, native) in cases().into_iter().enumerate().skip(start) {
+        eprintln!("AT {i} {}", native.name());
+        let case = native
+            .with_dtype(DType::Bool(BoolStore::Native), DType::Bool(BoolStore::U32))
+            .unwrap_or_else(|| native.clone());
+        if case
+            .op
+            .inputs()
+            .chain(case.op.outputs())
+            .any(|t| !Wgpu::supports_dtype(&device, t.dtype))
+        {
+            eprintln!("CASE {} SKIP", case.name());
+            continue;
+        }
+        let native_op = native.op_with(TensorStatus::ReadOnly);
         let op = case.op_with(TensorStatus::ReadOnly);
-        let theirs = run::<Flex, burn_router::TensorInterpreter<Flex>>(&case, &op);
+        let theirs = run::<Flex, burn_router::TensorInterpreter<Flex>>(&native, &native_op);
         let up = run::<Wgpu, burn_router::TensorInterpreter<Wgpu>>(&case, &op);
         let ours = run::<Wgpu, burn_interpreter::TensorInterpreter<Wgpu>>(&case, &op);
         let dt: Vec<_> = op
