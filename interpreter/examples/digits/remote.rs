@@ -15,7 +15,10 @@ mod model;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::{any, env, io};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use std::{any, env, io, thread};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use burn::module::Module;
@@ -52,7 +55,8 @@ fn main() -> Result<()> {
     }
 }
 
-/// Host one device until standard input ends. Prints the address, then the operations executed.
+/// Host one device until the client ends the process. Prints the address, and at the end of standard input
+/// the operations executed.
 fn serve() -> Result<()> {
     let interpreter = any::type_name::<burn_router::TensorInterpreter<Flex>>();
     ensure!(
@@ -65,31 +69,34 @@ fn serve() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    let operations = runtime.spawn(count(events));
+    let operations = Arc::new(AtomicU64::new(0));
+    runtime.spawn(count(events, operations.clone()));
     let serving = RemoteServer::new([Device::flex()])
         .with_telemetry(probe)
         .serve_async(WebSocketTransport::from_listener(listener));
-    let serving = runtime.spawn(serving);
+    runtime.spawn(serving);
     io::stdin().read_to_end(&mut Vec::new())?;
-    // The probe goes with the server, and with the probe the events.
-    serving.abort();
-    println!("{}", runtime.block_on(operations)?);
+    println!("{}", operations.load(Ordering::Relaxed));
+    // The other server may have a connection to this one, so the client ends both at once. A client
+    // that is gone does not.
+    thread::sleep(Duration::from_secs(10));
     Ok(())
 }
 
-/// The operations among the events, without those that only drop a tensor.
-async fn count(mut events: TelemetrySubscription) -> u64 {
-    let mut operations = 0;
+/// Count the operations among the events, without those that only drop a tensor.
+async fn count(mut events: TelemetrySubscription, operations: Arc<AtomicU64>) {
     while let Some(event) = events.recv().await {
-        operations += u64::from(matches!(*event, TelemetryEvent::Op { .. }));
+        if matches!(*event, TelemetryEvent::Op { .. }) {
+            operations.fetch_add(1, Ordering::Relaxed);
+        }
     }
-    operations
 }
 
 /// A server process.
 struct Server {
     process: Child,
-    input: ChildStdin,
+    /// Ends when it is dropped.
+    input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     address: String,
 }
@@ -101,7 +108,7 @@ impl Server {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
-        let input = process.stdin.take().context("a server without input")?;
+        let input = process.stdin.take();
         let output = process.stdout.take().context("a server without output")?;
         let mut server = Self {
             process,
@@ -126,27 +133,23 @@ impl Server {
             .map_err(|cause| anyhow!("{}: {cause}", self.address))
     }
 
-    /// End the process; the operations it executed.
-    fn stop(self) -> Result<u64> {
-        let Server {
-            mut process,
-            input,
-            mut output,
-            ..
-        } = self;
-        drop(input);
-        let mut operations = String::new();
-        output.read_to_string(&mut operations)?;
-        process.wait()?;
-        operations
-            .trim()
-            .parse()
-            .context("the server did not count")
+    /// The operations that it executed.
+    fn operations(&mut self) -> Result<u64> {
+        self.input = None;
+        self.line()?.parse().context("the server did not count")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
 fn client() -> Result<()> {
-    let servers = (0..SERVERS)
+    let mut servers = (0..SERVERS)
         .map(|_| Server::start())
         .collect::<Result<Vec<_>>>()?;
     let devices = servers
@@ -169,9 +172,13 @@ fn client() -> Result<()> {
     );
 
     println!("\nserver                 operations");
-    for server in servers {
-        let address = server.address.clone();
-        println!("{address:<21}  {:>10}", server.stop()?);
+    for server in &mut servers {
+        let operations = server.operations()?;
+        println!("{:<21}  {operations:>10}", server.address);
+    }
+    // At once: a server that sees the other go complains.
+    for server in &mut servers {
+        server.process.kill()?;
     }
     ensure!(
         accuracy >= ACCURACY,

@@ -180,7 +180,8 @@ fn max_pools() -> Vec<Case> {
         }));
         cases.push(case(|t| {
             let (x, grad) = (t.float(&[1, 1, 20]), t.float(&[1, 1, 3 + more]));
-            let indices = t.ints(&[2, 9, 10, 15][..3 + more], &[1, 1, 3 + more]);
+            // Each lies in the window whose gradient it gets.
+            let indices = t.ints(&[2, 5, 8, 11][..3 + more], &[1, 1, 3 + more]);
             let op = MaxPool1dWithIndicesBackwardOpIr::create(
                 x,
                 grad,
@@ -204,8 +205,9 @@ fn max_pools() -> Vec<Case> {
             let side = 3 + more;
             let x = t.float(&[1, 1, 13, 12]);
             let grad = t.float(&[1, 1, side, side]);
-            let places: Vec<i64> = (0..(side * side) as i64)
-                .map(|place| 5 + 7 * place)
+            let windows = (0..side).flat_map(|row| (0..side).map(move |column| (row, column)));
+            let places: Vec<i64> = windows
+                .map(|(row, column)| (12 * (2 * row + 2) + 3 * column) as i64)
                 .collect();
             let indices = t.ints(&places, &[1, 1, side, side]);
             let op = MaxPool2dWithIndicesBackwardOpIr::create(
