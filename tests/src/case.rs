@@ -30,6 +30,28 @@ impl Case {
         burn_interpreter::op_info(&self.op).name
     }
 
+    /// The case with each tensor of one dtype in another; `None` if it has none of the one.
+    pub fn with_dtype(&self, one: DType, other: DType) -> Option<Self> {
+        struct Dtypes(DType, DType, bool);
+        impl IrVisitorMut for Dtypes {
+            fn visit_tensor_mut(&mut self, tensor: &mut TensorIr) {
+                if tensor.dtype == self.0 {
+                    tensor.dtype = self.1;
+                    self.2 = true;
+                }
+            }
+        }
+        let mut case = self.clone();
+        for (_, data) in &mut case.inputs {
+            if data.dtype() == one {
+                *data = data.clone().convert_dtype(other);
+            }
+        }
+        let mut dtypes = Dtypes(one, other, false);
+        case.op.visit_mut(&mut dtypes);
+        dtypes.2.then_some(case)
+    }
+
     /// The operation with this status for each of its inputs. An id that is read several times has
     /// it at its last use only, and is `ReadOnly` before.
     pub fn op_with(&self, status: TensorStatus) -> OperationIr {
@@ -144,15 +166,14 @@ impl Tensors {
         self.data(data)
     }
 
-    /// The tensor of `other` in another dtype, under an id of its own.
-    pub fn cast(&mut self, other: &TensorIr, dtype: DType) -> TensorIr {
-        let data = self.inputs.iter().find(|(id, _)| *id == other.id);
-        let data = data
-            .expect("a tensor of this case")
-            .1
-            .clone()
-            .convert_dtype(dtype);
-        self.data(data)
+    /// A tensor of seven steps, -3 to 3 with `shift` added. Two such tensors are the same at every
+    /// seventh element, and differ at others.
+    pub fn steps(&mut self, dims: &[usize], shift: f64, dtype: DType) -> TensorIr {
+        let factor = self.next + 1;
+        let count = dims.iter().product::<usize>() as u64;
+        let values = (0..count).map(|position| (position * factor % 7) as f64 - 3.0 + shift);
+        let data = TensorData::new(values.collect::<Vec<f64>>(), shape(dims));
+        self.data(data.convert_dtype(dtype))
     }
 
     /// Numbers from 0 to 1, no two alike, and others for each tensor.

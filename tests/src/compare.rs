@@ -54,14 +54,17 @@ pub fn compare<B: BackendIr>(case: &Case, status: TensorStatus) -> Verdict {
 }
 
 /// What an interpreter made of a case.
-struct Ran {
-    outputs: Vec<TensorData>,
-    alive: Vec<TensorId>,
+#[derive(Debug)]
+pub struct Ran {
+    /// The operation's outputs.
+    pub outputs: Vec<TensorData>,
+    /// Which of the case's tensors can still be read.
+    pub alive: Vec<TensorId>,
 }
 
 impl Ran {
     /// Give the outputs the dtypes that the operation declares; whether they had them.
-    fn convert(&mut self, op: &OperationIr) -> bool {
+    pub fn convert(&mut self, op: &OperationIr) -> bool {
         let mut is_declared = true;
         for (data, output) in self.outputs.iter_mut().zip(op.outputs()) {
             if data.dtype() != output.dtype {
@@ -72,7 +75,8 @@ impl Ran {
         is_declared
     }
 
-    fn difference(&self, other: &Self) -> Option<String> {
+    /// How the other differs from this, which is upstream's, if it does.
+    pub fn difference(&self, other: &Self) -> Option<String> {
         for (position, (theirs, ours)) in self.outputs.iter().zip(&other.outputs).enumerate() {
             if theirs.shape() != ours.shape() || theirs.dtype() != ours.dtype() {
                 return Some(format!(
@@ -94,7 +98,8 @@ impl Ran {
     }
 }
 
-fn run<B: BackendIr, E: Engine<B>>(case: &Case, op: &OperationIr) -> Result<Ran, String> {
+/// Run a case through one interpreter.
+pub fn run<B: BackendIr, E: Engine<B>>(case: &Case, op: &OperationIr) -> Result<Ran, String> {
     B::seed(&B::Device::default(), 7);
     let mut engine = E::start();
     for (id, data) in &case.inputs {

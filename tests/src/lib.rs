@@ -6,10 +6,11 @@ mod case;
 mod compare;
 mod engine;
 pub mod model;
+pub mod mutants;
 mod quiet;
 pub mod stream;
 
 pub use case::{BOOL, Case, Tensors, set_statuses};
-pub use compare::{Verdict, compare, random_numbers};
+pub use compare::{Ran, Verdict, compare, random_numbers, run};
 pub use engine::{Engine, read};
 pub use quiet::quietly;

@@ -9,10 +9,12 @@ mod commands {
     pub(crate) mod diff;
     pub(crate) mod docs;
     pub(crate) mod list;
+    pub(crate) mod mutate;
     pub(crate) mod new_op;
     pub(crate) mod package;
     pub(crate) mod show;
     pub(crate) mod upgrade;
+    pub(crate) mod upstream;
 }
 mod bodies;
 mod checks;
@@ -23,6 +25,7 @@ mod infer;
 mod mentions;
 mod outcome;
 mod output;
+mod process;
 mod report;
 mod schema;
 mod stub;
@@ -82,6 +85,12 @@ enum Command {
     /// Pack the publishable crates and build what was packed outside the workspace.
     #[command(after_help = package::EXAMPLES)]
     Package,
+    /// Get every row wrong in every plausible way, and see whether its cases notice.
+    #[command(after_help = commands::mutate::EXAMPLES)]
+    Mutate(commands::mutate::Args),
+    /// Put our interpreter inside burn-router, and run Burn's own remote engine on it.
+    #[command(after_help = commands::upstream::EXAMPLES)]
+    Upstream(commands::upstream::Args),
 }
 
 fn main() -> ExitCode {
@@ -96,6 +105,8 @@ fn main() -> ExitCode {
         Command::Upgrade(args) => upgrade::run(&workspace, &args, &mut output),
         Command::Docs(args) => docs::run(&workspace, &args, &mut output),
         Command::Package => package::run(&workspace, &mut output),
+        Command::Mutate(args) => commands::mutate::run(&workspace, &args, &mut output),
+        Command::Upstream(args) => commands::upstream::run(&workspace, &args, &mut output),
     };
     let code = exit_code(result, &mut output);
     match output.finish() {

@@ -5,6 +5,8 @@
 
 mod sources;
 
+pub(crate) use sources::folder;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

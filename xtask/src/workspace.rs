@@ -1,6 +1,5 @@
 //! The workspace a command works on: its folder, its table, its upstream sources.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -99,9 +98,4 @@ impl Workspace {
         Version::parse(version.trim_start_matches('='))
             .map_err(|cause| format!("Cargo.toml pins burn-ir to `{version}`: {cause}"))
     }
-}
-
-/// The cargo that runs this program.
-pub(crate) fn cargo() -> OsString {
-    env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }

@@ -28,7 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
     let along = |variant: fn(DimOpIr) -> Activation| {
         case(&|t| {
             let input = t.float(&[2, 3, 4]);
-            variant(DimOpIr::create(input, 1, || t.id()))
+            variant(DimOpIr::create(input, 2, || t.id()))
         })
     };
     vec![

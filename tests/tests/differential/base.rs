@@ -26,11 +26,20 @@ impl Kind {
         }
     }
 
+    /// A tensor with elements that are zero, and some that are the same as in another.
+    fn steps(self, t: &mut Tensors, dims: &[usize]) -> TensorIr {
+        match self {
+            Kind::Float => t.steps(dims, 0.0, DType::F32),
+            Kind::Int => t.steps(dims, 0.0, DType::I64),
+            Kind::Bool => t.bool(dims),
+        }
+    }
+
     fn scalar(self) -> ScalarIr {
         match self {
-            Kind::Float => ScalarIr::Float(0.75),
-            Kind::Int => ScalarIr::Int(3),
-            Kind::Bool => ScalarIr::Bool(true),
+            Kind::Float => ScalarIr::Float(2.0),
+            Kind::Int => ScalarIr::Int(2),
+            Kind::Bool => ScalarIr::Bool(false),
         }
     }
 
@@ -72,8 +81,8 @@ fn shapes(kind: Kind) -> Vec<Case> {
             Base::Reshape(ShapeOpIr::reshape(input, Shape::new([6, 4]), || t.id()))
         }),
         case(&|t| {
-            let input = kind.tensor(t, &[2, 3, 4]);
-            Base::SwapDims(SwapDimsOpIr::create(input, 0, 2, || t.id()))
+            let input = kind.tensor(t, &[2, 2, 3, 4]);
+            Base::SwapDims(SwapDimsOpIr::create(input, 2, 3, || t.id()))
         }),
         case(&|t| {
             let input = kind.tensor(t, &[2, 3, 4]);
@@ -88,16 +97,25 @@ fn shapes(kind: Kind) -> Vec<Case> {
             Base::Expand(ShapeOpIr::expand(input, Shape::new([2, 3, 4]), || t.id()))
         }),
         case(&|t| {
-            let input = kind.tensor(t, &[2, 7]);
-            Base::Unfold(UnfoldOpIr::create(input, 1, 3, 2, || t.id()))
+            let input = kind.tensor(t, &[2, 2, 10]);
+            Base::Unfold(UnfoldOpIr::create(input, 2, 4, 3, || t.id()))
         }),
         case(&|t| {
-            let input = kind.tensor(t, &[2, 3]);
-            Base::RepeatDim(RepeatDimOpIr::create(input, 1, 3, || t.id()))
+            let input = kind.tensor(t, &[2, 3, 2]);
+            Base::RepeatDim(RepeatDimOpIr::create(input, 2, 3, || t.id()))
         }),
         case(&|t| {
-            let tensors = [[2, 3], [2, 1], [2, 2]].map(|dims| kind.tensor(t, &dims));
-            Base::Cat(CatOpIr::create(tensors.into(), 1, || t.id()))
+            let tensors = [[2, 2, 3], [2, 2, 1], [2, 2, 2]].map(|dims| kind.tensor(t, &dims));
+            Base::Cat(CatOpIr::create(tensors.into(), 2, || t.id()))
+        }),
+        // Without elements.
+        case(&|t| {
+            let input = kind.tensor(t, &[2, 0]);
+            Base::Reshape(ShapeOpIr::reshape(input, Shape::new([0, 6]), || t.id()))
+        }),
+        case(&|t| {
+            let input = kind.tensor(t, &[0, 3]);
+            Base::SwapDims(SwapDimsOpIr::create(input, 0, 1, || t.id()))
         }),
         case(&|t| {
             let tensors = [[2, 3], [0, 3]].map(|dims| kind.tensor(t, &dims));
@@ -121,18 +139,18 @@ fn indexing(kind: Kind) -> Vec<Case> {
             Base::SliceAssign(SliceAssignOpIr::create(tensor, ranges, value, || t.id()))
         }),
         case(&|t| {
-            let tensor = kind.tensor(t, &[3, 4]);
+            let tensor = kind.tensor(t, &[2, 2, 4]);
             let indices = t.ints(&[3, 0, 2], &[3]);
-            Base::Select(SelectOpIr::create(tensor, 1, indices, || t.id()))
+            Base::Select(SelectOpIr::create(tensor, 2, indices, || t.id()))
         }),
         case(&|t| {
-            let tensor = kind.tensor(t, &[3, 4]);
+            let tensor = kind.tensor(t, &[2, 2, 4]);
             let indices = t.ints(&[3, 0, 2], &[3]);
-            let value = kind.tensor(t, &[3, 3]);
+            let value = kind.tensor(t, &[2, 2, 3]);
             let update = IndexingUpdateOp::Add;
             Base::SelectAssign(SelectAssignOpIr::create(
                 tensor,
-                1,
+                2,
                 indices,
                 value,
                 update,
@@ -140,18 +158,18 @@ fn indexing(kind: Kind) -> Vec<Case> {
             ))
         }),
         case(&|t| {
-            let tensor = kind.tensor(t, &[2, 3]);
-            let indices = t.ints(&[2, 0, 1, 2], &[2, 2]);
-            Base::Gather(GatherOpIr::create(tensor, 1, indices, || t.id()))
+            let tensor = kind.tensor(t, &[1, 2, 3]);
+            let indices = t.ints(&[2, 0, 1, 2], &[1, 2, 2]);
+            Base::Gather(GatherOpIr::create(tensor, 2, indices, || t.id()))
         }),
         case(&|t| {
-            let tensor = kind.tensor(t, &[2, 3]);
-            let indices = t.ints(&[2, 0, 1, 2], &[2, 2]);
-            let value = kind.tensor(t, &[2, 2]);
+            let tensor = kind.tensor(t, &[1, 3, 4]);
+            let indices = t.ints(&[2, 0, 1, 2, 3, 0], &[1, 3, 2]);
+            let value = kind.tensor(t, &[1, 3, 2]);
             let update = IndexingUpdateOp::Add;
             Base::Scatter(ScatterOpIr::create(
                 tensor,
-                1,
+                2,
                 indices,
                 value,
                 update,
@@ -232,14 +250,14 @@ fn masks(kind: Kind) -> Vec<Case> {
 fn comparison(kind: Kind) -> Vec<Case> {
     let case = |build: &dyn Fn(&mut Tensors) -> Base| Case::new(|t| kind.op(build(t)));
     // Some elements of the two sides must be equal.
-    let sides = |t: &mut Tensors| (kind.tensor(t, &[2, 6]), kind.tensor(t, &[2, 6]));
+    let sides = |t: &mut Tensors| (kind.steps(t, &[3, 6]), kind.steps(t, &[3, 6]));
     vec![
         case(&|t| {
             let (lhs, rhs) = sides(t);
             Base::Equal(BinaryOpIr::create_comparison(lhs, rhs, BOOL, || t.id()))
         }),
         case(&|t| {
-            let lhs = kind.tensor(t, &[2, 6]);
+            let lhs = kind.steps(t, &[3, 6]);
             Base::Equal(BinaryOpIr::create_comparison(
                 lhs.clone(),
                 lhs,
@@ -248,7 +266,7 @@ fn comparison(kind: Kind) -> Vec<Case> {
             ))
         }),
         case(&|t| {
-            let lhs = kind.tensor(t, &[2, 6]);
+            let lhs = kind.steps(t, &[3, 6]);
             Base::EqualElem(ScalarOpIr::create_comparison(
                 lhs,
                 kind.scalar(),
@@ -260,8 +278,18 @@ fn comparison(kind: Kind) -> Vec<Case> {
             let (lhs, rhs) = sides(t);
             Base::NotEqual(BinaryOpIr::create_comparison(lhs, rhs, BOOL, || t.id()))
         }),
+        // B24: one tensor is both sides, which also tells the order in which they are read.
         case(&|t| {
-            let lhs = kind.tensor(t, &[2, 6]);
+            let both = kind.steps(t, &[3, 6]);
+            Base::NotEqual(BinaryOpIr::create_comparison(
+                both.clone(),
+                both,
+                BOOL,
+                || t.id(),
+            ))
+        }),
+        case(&|t| {
+            let lhs = kind.steps(t, &[3, 6]);
             Base::NotEqualElem(ScalarOpIr::create_comparison(
                 lhs,
                 kind.scalar(),
@@ -270,20 +298,20 @@ fn comparison(kind: Kind) -> Vec<Case> {
             ))
         }),
         case(&|t| {
-            let input = kind.tensor(t, &[2, 3]);
+            let input = kind.steps(t, &[3, 6]);
             Base::All(ReduceOpIr::create_bool(input, BOOL, || t.id()))
         }),
         case(&|t| {
-            let input = kind.tensor(t, &[2, 3]);
+            let input = kind.steps(t, &[3, 6]);
             Base::Any(ReduceOpIr::create_bool(input, BOOL, || t.id()))
         }),
         case(&|t| {
-            let input = kind.tensor(t, &[2, 3]);
-            Base::AllDim(ReduceDimOpIr::create_bool(input, 1, 1, BOOL, || t.id()))
+            let input = kind.steps(t, &[3, 4, 2]);
+            Base::AllDim(ReduceDimOpIr::create_bool(input, 2, 1, BOOL, || t.id()))
         }),
         case(&|t| {
-            let input = kind.tensor(t, &[2, 3]);
-            Base::AnyDim(ReduceDimOpIr::create_bool(input, 1, 1, BOOL, || t.id()))
+            let input = kind.steps(t, &[3, 4, 2]);
+            Base::AnyDim(ReduceDimOpIr::create_bool(input, 2, 1, BOOL, || t.id()))
         }),
     ]
 }

@@ -78,35 +78,35 @@ fn conv1d() -> Vec<Case> {
 }
 
 fn conv2d() -> Vec<Case> {
-    // [2, 4, 5, 7] and [6, 2, 2, 3] in two groups: [2, 6, 6, 3]
+    // [2, 4, 8, 13] and [6, 2, 2, 3] in two groups: [2, 6, 4, 5]
     let options = || Conv2dOptionsIr {
-        stride: [1, 2],
-        padding: [(1, 1), (0, 0)],
-        dilation: [1, 1],
+        stride: [2, 3],
+        padding: [(1, 1), (2, 2)],
+        dilation: [3, 2],
         groups: 2,
     };
     let mut cases = vec![
         case(|t| {
-            let (x, weight) = (t.float(&[2, 4, 5, 7]), t.float(&[6, 2, 2, 3]));
-            let grad = t.float(&[2, 6, 6, 3]);
+            let (x, weight) = (t.float(&[2, 4, 8, 13]), t.float(&[6, 2, 2, 3]));
+            let grad = t.float(&[2, 6, 4, 5]);
             let op = Conv2dXBackwardOpIr::create(x, weight, grad, options(), || t.id());
             Module::Conv2dXBackward(op)
         }),
         case(|t| {
-            let (x, weight) = (t.float(&[2, 4, 5, 7]), t.float(&[6, 2, 2, 3]));
-            let grad = t.float(&[2, 6, 6, 3]);
+            let (x, weight) = (t.float(&[2, 4, 8, 13]), t.float(&[6, 2, 2, 3]));
+            let grad = t.float(&[2, 6, 4, 5]);
             let op = Conv2dWeightBackwardOpIr::create(x, weight, grad, options(), || t.id());
             Module::Conv2dWeightBackward(op)
         }),
         case(|t| {
-            let (x, bias) = (t.float(&[2, 4, 5, 7]), t.float(&[6]));
-            let grad = t.float(&[2, 6, 6, 3]);
+            let (x, bias) = (t.float(&[2, 4, 8, 13]), t.float(&[6]));
+            let grad = t.float(&[2, 6, 4, 5]);
             Module::Conv2dBiasBackward(Conv2dBiasBackwardOpIr::create(x, bias, grad, || t.id()))
         }),
     ];
     for with_bias in [true, false] {
         cases.push(case(|t| {
-            let (x, weight) = (t.float(&[2, 4, 5, 7]), t.float(&[6, 2, 2, 3]));
+            let (x, weight) = (t.float(&[2, 4, 8, 13]), t.float(&[6, 2, 2, 3]));
             let bias = with_bias.then(|| t.float(&[6]));
             Module::Conv2d(Conv2dOpIr::create(x, weight, bias, options(), || t.id()))
         }));
@@ -115,35 +115,35 @@ fn conv2d() -> Vec<Case> {
 }
 
 fn conv3d() -> Vec<Case> {
-    // [1, 2, 4, 5, 6] and [4, 1, 2, 3, 2] in two groups: [1, 4, 5, 2, 5]
+    // [1, 2, 6, 7, 8] and [4, 1, 2, 3, 2] in two groups: [1, 4, 4, 3, 3]
     let options = || Conv3dOptionsIr {
-        stride: [1, 2, 1],
-        padding: [1, 0, 0],
-        dilation: [1, 1, 1],
+        stride: [2, 1, 3],
+        padding: [1, 0, 2],
+        dilation: [1, 2, 3],
         groups: 2,
     };
     let mut cases = vec![
         case(|t| {
-            let (x, weight) = (t.float(&[1, 2, 4, 5, 6]), t.float(&[4, 1, 2, 3, 2]));
-            let grad = t.float(&[1, 4, 5, 2, 5]);
+            let (x, weight) = (t.float(&[1, 2, 6, 7, 8]), t.float(&[4, 1, 2, 3, 2]));
+            let grad = t.float(&[1, 4, 4, 3, 3]);
             let op = Conv3dXBackwardOpIr::create(x, weight, grad, options(), || t.id());
             Module::Conv3dXBackward(op)
         }),
         case(|t| {
-            let (x, weight) = (t.float(&[1, 2, 4, 5, 6]), t.float(&[4, 1, 2, 3, 2]));
-            let grad = t.float(&[1, 4, 5, 2, 5]);
+            let (x, weight) = (t.float(&[1, 2, 6, 7, 8]), t.float(&[4, 1, 2, 3, 2]));
+            let grad = t.float(&[1, 4, 4, 3, 3]);
             let op = Conv3dWeightBackwardOpIr::create(x, weight, grad, options(), || t.id());
             Module::Conv3dWeightBackward(op)
         }),
         case(|t| {
-            let (x, bias) = (t.float(&[1, 2, 4, 5, 6]), t.float(&[4]));
-            let grad = t.float(&[1, 4, 5, 2, 5]);
+            let (x, bias) = (t.float(&[1, 2, 6, 7, 8]), t.float(&[4]));
+            let grad = t.float(&[1, 4, 4, 3, 3]);
             Module::Conv3dBiasBackward(Conv3dBiasBackwardOpIr::create(x, bias, grad, || t.id()))
         }),
     ];
     for with_bias in [true, false] {
         cases.push(case(|t| {
-            let (x, weight) = (t.float(&[1, 2, 4, 5, 6]), t.float(&[4, 1, 2, 3, 2]));
+            let (x, weight) = (t.float(&[1, 2, 6, 7, 8]), t.float(&[4, 1, 2, 3, 2]));
             let bias = with_bias.then(|| t.float(&[4]));
             Module::Conv3d(Conv3dOpIr::create(x, weight, bias, options(), || t.id()))
         }));
@@ -289,23 +289,23 @@ fn transposed_gradients() -> Vec<Case> {
 }
 
 fn deformable() -> Vec<Case> {
-    // [1, 4, 5, 6] and [2, 2, 2, 3] in two groups: [1, 2, 4, 4]
+    // [1, 4, 5, 6] and [2, 2, 2, 3] in two groups: [1, 2, 3, 2]
     let options = || DeformableConv2dOptionsIr {
-        stride: [1, 1],
-        padding: [0, 0],
-        dilation: [1, 1],
+        stride: [2, 1],
+        padding: [1, 0],
+        dilation: [1, 2],
         weight_groups: 2,
-        offset_groups: 1,
+        offset_groups: 2,
     };
     let mut cases = Vec::new();
     for (masked, biased) in [(true, true), (true, false), (false, true), (false, false)] {
         cases.push(case(|t| {
             let (x, offset) = (
                 t.float(&[1, 4, 5, 6]),
-                t.float_in(&[1, 12, 4, 4], -0.4..0.4),
+                t.float_in(&[1, 24, 3, 2], -0.4..0.4),
             );
             let weight = t.float(&[2, 2, 2, 3]);
-            let mask = masked.then(|| t.float_in(&[1, 6, 4, 4], 0.1..0.9));
+            let mask = masked.then(|| t.float_in(&[1, 12, 3, 2], 0.1..0.9));
             let bias = biased.then(|| t.float(&[2]));
             let op = DeformConv2dOpIr::create(x, offset, weight, mask, bias, options(), || t.id());
             Module::DeformableConv2d(Box::new(op))
@@ -313,12 +313,12 @@ fn deformable() -> Vec<Case> {
         cases.push(case(|t| {
             let (x, offset) = (
                 t.float(&[1, 4, 5, 6]),
-                t.float_in(&[1, 12, 4, 4], -0.4..0.4),
+                t.float_in(&[1, 24, 3, 2], -0.4..0.4),
             );
             let weight = t.float(&[2, 2, 2, 3]);
-            let mask = masked.then(|| t.float_in(&[1, 6, 4, 4], 0.1..0.9));
+            let mask = masked.then(|| t.float_in(&[1, 12, 3, 2], 0.1..0.9));
             let bias = biased.then(|| t.float(&[2]));
-            let grad = t.float(&[1, 2, 4, 4]);
+            let grad = t.float(&[1, 2, 3, 2]);
             let op = DeformConv2dBackwardOpIr::create(
                 x,
                 offset,

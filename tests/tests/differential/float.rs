@@ -32,6 +32,21 @@ fn cases_in(dtype: DType) -> Vec<Case> {
             variant(BinaryOpIr::create(lhs, rhs, || t.id()))
         })
     };
+    let power = |exponent: f64| {
+        case(&|t| {
+            let lhs = t.float_in_as(&[2, 3], 0.5..3.0, dtype);
+            Float::PowfScalar(ScalarOpIr::create(lhs, ScalarIr::Float(exponent), || {
+                t.id()
+            }))
+        })
+    };
+    // B24: one tensor is both sides, which also tells the order in which they are read.
+    let both = |variant: fn(BinaryOpIr) -> Float| {
+        case(&|t| {
+            let both = t.float_in_as(&[2, 3], 0.5..3.0, dtype);
+            variant(BinaryOpIr::create(both.clone(), both, || t.id()))
+        })
+    };
     let special = |variant: fn(UnaryOpIr) -> Float| {
         case(&|t| {
             let values = [1.5f32, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0];
@@ -65,12 +80,13 @@ fn cases_in(dtype: DType) -> Vec<Case> {
         binary(Float::ArcTan2),
         binary(Float::Powf),
         binary(Float::Hypot),
+        both(Float::Hypot),
         special(Float::IsNan),
         special(Float::IsInf),
-        case(&|t| {
-            let lhs = t.float_in_as(&[2, 3], 0.5..3.0, dtype);
-            Float::PowfScalar(ScalarOpIr::create(lhs, ScalarIr::Float(1.75), || t.id()))
-        }),
+        power(1.75),
+        // Exponents that backends compute in another way.
+        power(2.0),
+        power(-2.0),
         case(&|t| {
             let lhs = t.float_in_as(&[2, 3, 4], any.clone(), dtype);
             let rhs = t.float_in_as(&[1, 4, 5], any.clone(), dtype);
@@ -82,9 +98,9 @@ fn cases_in(dtype: DType) -> Vec<Case> {
             Float::Matmul(MatmulOpIr::create(both.clone(), both, || t.id()))
         }),
         case(&|t| {
-            let lhs = t.float_in_as(&[2, 3, 4], any.clone(), dtype);
-            let rhs = t.float_in_as(&[2, 3, 4], any.clone(), dtype);
-            Float::Cross(CrossOpIr::create(lhs, rhs, 1, || t.id()))
+            let lhs = t.float_in_as(&[2, 4, 3], any.clone(), dtype);
+            let rhs = t.float_in_as(&[2, 4, 3], any.clone(), dtype);
+            Float::Cross(CrossOpIr::create(lhs, rhs, 2, || t.id()))
         }),
         case(&|t| {
             let normal = Distribution::Normal(2.0, 0.5);

@@ -28,12 +28,28 @@ pub(crate) fn cases() -> Vec<Case> {
             OperationIr::Bool(variant(BinaryOpIr::create(lhs, rhs, || t.id())))
         })
     };
+    // B24: one tensor is both sides, which also tells the order in which they are read.
+    let both = |variant: fn(BinaryOpIr) -> Int| {
+        Case::new(|t| {
+            let both = t.int_in(&[2, 3], 1..200);
+            OperationIr::Int(variant(BinaryOpIr::create(both.clone(), both, || t.id())))
+        })
+    };
+    let both_bools = |variant: fn(BinaryOpIr) -> Bool| {
+        Case::new(|t| {
+            let both = t.bool(&[2, 3]);
+            OperationIr::Bool(variant(BinaryOpIr::create(both.clone(), both, || t.id())))
+        })
+    };
     let mut cases = vec![
         binary(Int::BitwiseAnd),
         binary(Int::BitwiseOr),
         binary(Int::BitwiseXor),
         binary(Int::BitwiseLeftShift),
         binary(Int::BitwiseRightShift),
+        both(Int::BitwiseAnd),
+        both(Int::BitwiseOr),
+        both(Int::BitwiseXor),
         scalar(Int::BitwiseAndScalar),
         scalar(Int::BitwiseOrScalar),
         scalar(Int::BitwiseXorScalar),
@@ -50,6 +66,9 @@ pub(crate) fn cases() -> Vec<Case> {
         logic(Bool::And),
         logic(Bool::Or),
         logic(Bool::Xor),
+        both_bools(Bool::And),
+        both_bools(Bool::Or),
+        both_bools(Bool::Xor),
         Case::new(|t| {
             let input = t.bool(&[2, 3]);
             OperationIr::Bool(Bool::Not(UnaryOpIr::create(input, || t.id())))

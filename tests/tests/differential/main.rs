@@ -17,26 +17,44 @@ mod module;
 mod numeric;
 mod refused;
 mod streams;
+#[cfg(feature = "wgpu")]
+mod wgpu;
 
 use std::collections::BTreeSet;
 
+use burn_backend::DType;
 use burn_flex::Flex;
 use burn_ir::{BackendIr, TensorStatus};
 use burn_ndarray::NdArray;
 use interpreter_tests::{Case, Verdict, compare};
 
 /// The cases that upstream executes.
-fn cases() -> Vec<Case> {
-    let groups = [
+pub(crate) fn cases() -> Vec<Case> {
+    let in_several_dtypes = [numeric::cases(), float::cases()];
+    let in_one = [
         base::cases(),
-        numeric::cases(),
         int::cases(),
-        float::cases(),
         module::cases(),
         convolution::cases(),
         activation::cases(),
     ];
-    groups.into_iter().flatten().collect()
+    let others = |case: &Case| {
+        let pairs = [(DType::F32, DType::F64), (DType::I64, DType::I32)];
+        pairs.map(|(one, other)| case.with_dtype(one, other))
+    };
+    let in_one: Vec<_> = in_one.into_iter().flatten().collect();
+    let in_another: Vec<_> = in_one.iter().flat_map(others).flatten().collect();
+    let cases = in_several_dtypes.into_iter().flatten();
+    cases.chain(in_one).chain(in_another).collect()
+}
+
+/// The cases that ours executes: what `cargo xtask mutate` runs.
+#[allow(
+    dead_code,
+    reason = "used where this file is a module of that command's program"
+)]
+pub(crate) fn all_cases() -> Vec<Case> {
+    [cases(), refused::cases()].concat()
 }
 
 /// What a backend makes of some rows, other than the same data with both interpreters.

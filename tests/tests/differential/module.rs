@@ -88,37 +88,48 @@ fn layers() -> Vec<Case> {
 }
 
 fn average_pools() -> Vec<Case> {
-    vec![
-        case(|t| {
-            let x = t.float(&[1, 2, 9]);
-            Module::AvgPool1d(AvgPool1dOpIr::create(x, 3, 2, 1, false, true, || t.id()))
-        }),
-        case(|t| {
-            let x = t.float(&[1, 2, 9]);
-            let grad = t.float(&[1, 2, 5]);
-            let op = AvgPool1dBackwardOpIr::create(x, grad, 3, 2, 1, false, true, || t.id());
+    let mut cases = adaptive_pools();
+    // The last window is a part of one: with `ceil_mode` there is an output more.
+    for (ceil, include_pad) in [(false, true), (true, false)] {
+        let more = usize::from(ceil);
+        cases.push(case(|t| {
+            let x = t.float(&[1, 2, 12]);
+            let op = AvgPool1dOpIr::create(x, 5, 3, 2, include_pad, ceil, || t.id());
+            Module::AvgPool1d(op)
+        }));
+        cases.push(case(|t| {
+            let (x, grad) = (t.float(&[1, 2, 12]), t.float(&[1, 2, 4 + more]));
+            let op = AvgPool1dBackwardOpIr::create(x, grad, 5, 3, 2, include_pad, ceil, || t.id());
             Module::AvgPool1dBackward(op)
-        }),
-        case(|t| {
-            let x = t.float(&[1, 2, 7, 9]);
-            let op = AvgPool2dOpIr::create(x, [2, 3], [1, 2], [0, 1], false, false, || t.id());
+        }));
+        cases.push(case(|t| {
+            let x = t.float(&[1, 2, 9, 11]);
+            let (kernel, stride, padding) = ([4, 5], [2, 3], [1, 2]);
+            let op =
+                AvgPool2dOpIr::create(x, kernel, stride, padding, include_pad, ceil, || t.id());
             Module::AvgPool2d(op)
-        }),
-        case(|t| {
-            let x = t.float(&[1, 2, 7, 9]);
-            let grad = t.float(&[1, 2, 6, 5]);
+        }));
+        cases.push(case(|t| {
+            let x = t.float(&[1, 2, 9, 11]);
+            let grad = t.float(&[1, 2, 4 + more, 4 + more]);
             let op = AvgPool2dBackwardOpIr::create(
                 x,
                 grad,
+                [4, 5],
                 [2, 3],
                 [1, 2],
-                [0, 1],
-                false,
-                false,
+                include_pad,
+                ceil,
                 || t.id(),
             );
             Module::AvgPool2dBackward(op)
-        }),
+        }));
+    }
+    cases
+}
+
+fn adaptive_pools() -> Vec<Case> {
+    vec![
         case(|t| {
             let x = t.float(&[1, 2, 7]);
             Module::AdaptiveAvgPool1d(AdaptiveAvgPool1dOpIr::create(x, 3, || t.id()))
@@ -159,69 +170,80 @@ fn average_pools() -> Vec<Case> {
 }
 
 fn max_pools() -> Vec<Case> {
-    let mut cases = vec![
-        case(|t| {
-            let x = t.float(&[1, 2, 11]);
-            Module::MaxPool1d(MaxPool1dOpIr::create(x, 3, 1, 1, 2, false, || t.id()))
-        }),
-        case(|t| {
-            let (x, grad) = (t.float(&[1, 1, 9]), t.float(&[1, 1, 4]));
-            let indices = t.ints(&[1, 4, 5, 8], &[1, 1, 4]);
+    let mut cases = Vec::new();
+    // The last window is a part of one: with `ceil_mode` there is an output more.
+    for ceil in [false, true] {
+        let more = usize::from(ceil);
+        cases.push(case(|t| {
+            let x = t.float(&[1, 2, 20]);
+            Module::MaxPool1d(MaxPool1dOpIr::create(x, 5, 3, 2, 4, ceil, || t.id()))
+        }));
+        cases.push(case(|t| {
+            let (x, grad) = (t.float(&[1, 1, 20]), t.float(&[1, 1, 3 + more]));
+            // Each lies in the window whose gradient it gets.
+            let indices = t.ints(&[2, 5, 8, 11][..3 + more], &[1, 1, 3 + more]);
             let op = MaxPool1dWithIndicesBackwardOpIr::create(
                 x,
                 grad,
                 indices,
+                5,
                 3,
                 2,
-                0,
-                1,
-                false,
+                4,
+                ceil,
                 || t.id(),
             );
             Module::MaxPool1dWithIndicesBackward(op)
-        }),
-        case(|t| {
-            let x = t.float(&[1, 2, 7, 9]);
-            let op = MaxPool2dOpIr::create(x, [2, 3], [1, 2], [1, 0], [2, 1], false, || t.id());
+        }));
+        let (kernel, stride, padding, dilation) = ([4, 5], [2, 3], [1, 2], [3, 2]);
+        cases.push(case(|t| {
+            let x = t.float(&[1, 2, 13, 12]);
+            let op = MaxPool2dOpIr::create(x, kernel, stride, padding, dilation, ceil, || t.id());
             Module::MaxPool2d(op)
-        }),
-        case(|t| {
-            let (x, grad) = (t.float(&[1, 1, 4, 6]), t.float(&[1, 1, 2, 2]));
-            let indices = t.ints(&[1, 5, 13, 22], &[1, 1, 2, 2]);
+        }));
+        cases.push(case(|t| {
+            let side = 3 + more;
+            let x = t.float(&[1, 1, 13, 12]);
+            let grad = t.float(&[1, 1, side, side]);
+            let windows = (0..side).flat_map(|row| (0..side).map(move |column| (row, column)));
+            let places: Vec<i64> = windows
+                .map(|(row, column)| (12 * (2 * row + 2) + 3 * column) as i64)
+                .collect();
+            let indices = t.ints(&places, &[1, 1, side, side]);
             let op = MaxPool2dWithIndicesBackwardOpIr::create(
                 x,
                 grad,
                 indices,
-                [2, 3],
-                [2, 3],
-                [0, 0],
-                [1, 1],
-                false,
+                kernel,
+                stride,
+                padding,
+                dilation,
+                ceil,
                 || t.id(),
             );
             Module::MaxPool2dWithIndicesBackward(op)
-        }),
-    ];
-    for dtype in [DType::I32, DType::I64] {
-        cases.push(case(|t| {
-            let x = t.float(&[1, 2, 11]);
-            let op = MaxPool1dWithIndicesOpIr::create(x, 3, 1, 1, 2, false, dtype, || t.id());
-            Module::MaxPool1dWithIndices(op)
         }));
-        cases.push(case(|t| {
-            let x = t.float(&[1, 2, 7, 9]);
-            let op = MaxPool2dWithIndicesOpIr::create(
-                x,
-                [2, 3],
-                [1, 2],
-                [1, 0],
-                [2, 1],
-                false,
-                dtype,
-                || t.id(),
-            );
-            Module::MaxPool2dWithIndices(op)
-        }));
+        for dtype in [DType::I32, DType::I64] {
+            cases.push(case(|t| {
+                let x = t.float(&[1, 2, 20]);
+                let op = MaxPool1dWithIndicesOpIr::create(x, 5, 3, 2, 4, ceil, dtype, || t.id());
+                Module::MaxPool1dWithIndices(op)
+            }));
+            cases.push(case(|t| {
+                let x = t.float(&[1, 2, 13, 12]);
+                let op = MaxPool2dWithIndicesOpIr::create(
+                    x,
+                    kernel,
+                    stride,
+                    padding,
+                    dilation,
+                    ceil,
+                    dtype,
+                    || t.id(),
+                );
+                Module::MaxPool2dWithIndices(op)
+            }));
+        }
     }
     cases
 }

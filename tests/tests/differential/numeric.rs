@@ -18,8 +18,14 @@ impl Numbers {
         self.0.is_float()
     }
 
+    /// Numbers of both signs; the one farthest from zero is negative.
     fn tensor(self, t: &mut Tensors, dims: &[usize]) -> TensorIr {
-        self.tensor_in(t, dims, -2.0..2.0, -9..10)
+        self.tensor_in(t, dims, -3.0..2.0, -12..10)
+    }
+
+    /// Few different numbers, so that two tensors have some in common: for comparison.
+    fn steps(self, t: &mut Tensors, dims: &[usize]) -> TensorIr {
+        t.steps(dims, if self.is_float() { 0.25 } else { 0.0 }, self.0)
     }
 
     /// Positive numbers: for what must not be zero, and for dtypes without a sign.
@@ -61,6 +67,9 @@ impl Numbers {
     }
 }
 
+/// Shapes, and an axis of each that is none of the numbers a case could have by accident.
+const PLACES: [(&[usize], usize); 3] = [(&[5], 0), (&[2, 3, 5], 2), (&[2, 4, 3, 2], 1)];
+
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for dtype in [DType::F32, DType::F64, DType::I32, DType::I64] {
@@ -68,8 +77,12 @@ pub(crate) fn cases() -> Vec<Case> {
         cases.extend(arithmetic(numbers));
         cases.extend(unary(numbers));
         cases.extend(comparison(numbers));
-        cases.extend(reductions(numbers));
-        cases.extend(order(numbers));
+        for (dims, axis) in PLACES {
+            cases.extend(reductions(numbers, dims, axis));
+            cases.extend(order(numbers, dims, axis));
+        }
+        cases.extend(of_several_dims(numbers));
+        cases.extend(without_elements(numbers));
         cases.extend(creation(numbers));
     }
     cases.extend(unsigned(Numbers(DType::U8)));
@@ -83,52 +96,73 @@ fn arithmetic(n: Numbers) -> Vec<Case> {
             n.op(variant(BinaryOpIr::create(lhs, rhs, || t.id())))
         })
     };
+    // B24: one tensor is both sides, which also tells the order in which they are read.
+    let both = |variant: fn(BinaryOpIr) -> Numeric| {
+        Case::new(|t| {
+            let both = n.positive(t, &[2]);
+            n.op(variant(BinaryOpIr::create(both.clone(), both, || t.id())))
+        })
+    };
+    let power = |exponent: ScalarIr| {
+        Case::new(|t| {
+            let lhs = n.positive(t, &[2, 3]);
+            n.op(Numeric::PowiScalar(ScalarOpIr::create(
+                lhs,
+                exponent,
+                || t.id(),
+            )))
+        })
+    };
     let scalar = |variant: fn(ScalarOpIr) -> Numeric, value: i64| {
         Case::new(|t| {
             let lhs = n.positive(t, &[2, 3]);
             n.op(variant(ScalarOpIr::create(lhs, n.scalar(value), || t.id())))
         })
     };
-    vec![
+    // Some of the positive numbers are less, some are more.
+    let middle = if n.is_float() { 1 } else { 4 };
+    let mut cases = vec![
         binary(Numeric::Add),
         binary(Numeric::Sub),
         binary(Numeric::Mul),
         binary(Numeric::Div),
         binary(Numeric::Rem),
         scalar(Numeric::AddScalar, 3),
-        scalar(Numeric::SubScalar, 1),
+        scalar(Numeric::SubScalar, 2),
         scalar(Numeric::MulScalar, 3),
         scalar(Numeric::DivScalar, 2),
         scalar(Numeric::RemScalar, 2),
-        scalar(Numeric::PowiScalar, 3),
-        scalar(Numeric::ClampMin, 2),
-        scalar(Numeric::ClampMax, 2),
+        power(n.scalar(3)),
+        // Exponents that backends compute in another way.
+        power(ScalarIr::Int(0)),
+        power(n.scalar(2)),
+        scalar(Numeric::ClampMin, middle),
+        scalar(Numeric::ClampMax, middle),
         // One side is broadcast.
         Case::new(|t| {
             let (lhs, rhs) = (n.positive(t, &[2, 1]), n.positive(t, &[1, 3]));
             n.op(Numeric::Add(BinaryOpIr::create(lhs, rhs, || t.id())))
         }),
-        // B24: one tensor is both sides.
-        Case::new(|t| {
-            let both = n.positive(t, &[2]);
-            n.op(Numeric::Mul(BinaryOpIr::create(both.clone(), both, || {
-                t.id()
-            })))
-        }),
+        both(Numeric::Add),
+        both(Numeric::Mul),
         Case::new(|t| {
             let lhs = n.positive(t, &[2, 3]);
-            let rhs = t.int_in(&[2, 3], 0..4);
-            let rhs = if n.is_float() { rhs } else { t.cast(&rhs, n.0) };
+            let exponents = if n.is_float() { DType::I64 } else { n.0 };
+            let rhs = t.int_in_as(&[2, 3], 0..4, exponents);
             let out = UnaryOpIr::create(lhs.clone(), || t.id()).out;
             n.op(Numeric::Powi(BinaryOpIr { lhs, rhs, out }))
         }),
         Case::new(|t| {
-            let (tensor, min, max) = (n.tensor(t, &[2, 6]), n.scalar(-1), n.scalar(1));
+            let (tensor, min, max) = (n.tensor(t, &[2, 6]), n.scalar(-2), n.scalar(2));
             n.op(Numeric::Clamp(ClampOpIr::create(tensor, min, max, || {
                 t.id()
             })))
         }),
-    ]
+    ];
+    if n.is_float() {
+        cases.push(power(ScalarIr::Int(-2)));
+    }
+    cases
 }
 
 fn unsigned(n: Numbers) -> Vec<Case> {
@@ -163,8 +197,8 @@ fn unary(n: Numbers) -> Vec<Case> {
     };
     let along = |variant: fn(DimOpIr) -> Numeric| {
         Case::new(|t| {
-            let input = n.tensor(t, &[2, 3]);
-            n.op(variant(DimOpIr::create(input, 1, || t.id())))
+            let input = n.tensor(t, &[2, 3, 4]);
+            n.op(variant(DimOpIr::create(input, 2, || t.id())))
         })
     };
     let pad = |mode: PadModeIr| {
@@ -195,7 +229,7 @@ fn unary(n: Numbers) -> Vec<Case> {
 fn comparison(n: Numbers) -> Vec<Case> {
     let binary = |variant: fn(BinaryOpIr) -> Numeric| {
         Case::new(|t| {
-            let (lhs, rhs) = (n.tensor(t, &[2, 6]), n.tensor(t, &[2, 6]));
+            let (lhs, rhs) = (n.steps(t, &[4, 6]), n.steps(t, &[4, 6]));
             n.op(variant(BinaryOpIr::create_comparison(
                 lhs,
                 rhs,
@@ -206,10 +240,10 @@ fn comparison(n: Numbers) -> Vec<Case> {
     };
     let scalar = |variant: fn(ScalarOpIr) -> Numeric| {
         Case::new(|t| {
-            let lhs = n.tensor(t, &[2, 12]);
+            let lhs = n.steps(t, &[4, 6]);
             n.op(variant(ScalarOpIr::create_comparison(
                 lhs,
-                n.scalar(1),
+                n.scalar(2),
                 BOOL,
                 || t.id(),
             )))
@@ -227,19 +261,19 @@ fn comparison(n: Numbers) -> Vec<Case> {
     ]
 }
 
-fn reductions(n: Numbers) -> Vec<Case> {
+fn reductions(n: Numbers, dims: &[usize], axis: usize) -> Vec<Case> {
     let all = |variant: fn(ReduceOpIr) -> Numeric| {
         Case::new(|t| {
-            let input = n.tensor(t, &[2, 3]);
+            let input = n.tensor(t, dims);
             n.op(variant(ReduceOpIr::create(input, || t.id())))
         })
     };
     let along = |variant: fn(ReduceDimOpIr) -> Numeric, accumulator_len: usize| {
         Case::new(|t| {
-            let input = n.tensor(t, &[2, 5]);
+            let input = n.tensor(t, dims);
             n.op(variant(ReduceDimOpIr::create(
                 input,
-                1,
+                axis,
                 accumulator_len,
                 || t.id(),
             )))
@@ -247,10 +281,10 @@ fn reductions(n: Numbers) -> Vec<Case> {
     };
     let index = |variant: fn(ReduceDimOpIr) -> Numeric, accumulator_len: usize| {
         Case::new(|t| {
-            let (input, dtype) = (n.tensor(t, &[2, 5]), n.indices());
+            let (input, dtype) = (n.tensor(t, dims), n.indices());
             n.op(variant(ReduceDimOpIr::create_arg(
                 input,
-                1,
+                axis,
                 accumulator_len,
                 dtype,
                 || t.id(),
@@ -259,10 +293,10 @@ fn reductions(n: Numbers) -> Vec<Case> {
     };
     let both = |variant: fn(ReduceDimWithIndicesOpIr) -> Numeric| {
         Case::new(|t| {
-            let (tensor, dtype) = (n.tensor(t, &[2, 5]), n.indices());
+            let (tensor, dtype) = (n.tensor(t, dims), n.indices());
             n.op(variant(ReduceDimWithIndicesOpIr::create(
                 tensor,
-                1,
+                axis,
                 dtype,
                 || t.id(),
             )))
@@ -282,25 +316,17 @@ fn reductions(n: Numbers) -> Vec<Case> {
         along(Numeric::MinDim, 1),
         along(Numeric::MaxAbsDim, 1),
         // B55: `accumulator_len` is the k.
-        along(Numeric::TopK, 2),
-        index(Numeric::ArgTopK, 2),
+        along(Numeric::TopK, 3),
+        index(Numeric::ArgTopK, 3),
         index(Numeric::ArgMax, 1),
         index(Numeric::ArgMin, 1),
         both(Numeric::MaxDimWithIndices),
         both(Numeric::MinDimWithIndices),
         Case::new(|t| {
-            let input = n.tensor(t, &[2, 3, 4]);
-            n.op(Numeric::SumDims(ReduceDimsOpIr::create(
-                input,
-                vec![0, 2],
-                || t.id(),
-            )))
-        }),
-        Case::new(|t| {
-            let (tensor, dtype) = (n.tensor(t, &[2, 5]), n.indices());
+            let (tensor, dtype) = (n.tensor(t, dims), n.indices());
             n.op(Numeric::TopKWithIndices(TopKWithIndicesOpIr::create(
                 tensor,
-                1,
+                axis,
                 3,
                 dtype,
                 || t.id(),
@@ -309,31 +335,66 @@ fn reductions(n: Numbers) -> Vec<Case> {
     ]
 }
 
-fn order(n: Numbers) -> Vec<Case> {
+fn of_several_dims(n: Numbers) -> [Case; 1] {
+    [Case::new(|t| {
+        let input = n.tensor(t, &[2, 3, 4]);
+        n.op(Numeric::SumDims(ReduceDimsOpIr::create(
+            input,
+            vec![0, 2],
+            || t.id(),
+        )))
+    })]
+}
+
+/// Tensors without elements are legal wherever no element is asked for.
+fn without_elements(n: Numbers) -> [Case; 4] {
+    [
+        Case::new(|t| {
+            let (lhs, rhs) = (n.tensor(t, &[0, 3]), n.tensor(t, &[0, 3]));
+            n.op(Numeric::Add(BinaryOpIr::create(lhs, rhs, || t.id())))
+        }),
+        Case::new(|t| {
+            let input = n.tensor(t, &[2, 0]);
+            n.op(Numeric::Neg(UnaryOpIr::create(input, || t.id())))
+        }),
+        Case::new(|t| {
+            let input = n.tensor(t, &[0, 3]);
+            n.op(Numeric::Sum(ReduceOpIr::create(input, || t.id())))
+        }),
+        Case::new(|t| {
+            let input = n.tensor(t, &[0, 3]);
+            n.op(Numeric::SumDim(ReduceDimOpIr::create(input, 0, 1, || {
+                t.id()
+            })))
+        }),
+    ]
+}
+
+fn order(n: Numbers, dims: &[usize], axis: usize) -> Vec<Case> {
     let mut cases = Vec::new();
     for descending in [false, true] {
         cases.push(Case::new(|t| {
-            let input = n.tensor(t, &[2, 5]);
+            let input = n.tensor(t, dims);
             n.op(Numeric::Sort(SortOpIr::create(
                 input,
-                1,
+                axis,
                 descending,
                 || t.id(),
             )))
         }));
         cases.push(Case::new(|t| {
-            let (input, dtype) = (n.tensor(t, &[2, 5]), n.indices());
+            let (input, dtype) = (n.tensor(t, dims), n.indices());
             n.op(Numeric::ArgSort(SortOpIr::create_arg(
                 input,
-                1,
+                axis,
                 descending,
                 dtype,
                 || t.id(),
             )))
         }));
         cases.push(Case::new(|t| {
-            let (input, dtype) = (n.tensor(t, &[2, 5]), n.indices());
-            let op = SortWithIndicesOpIr::create(input, 1, descending, dtype, || t.id());
+            let (input, dtype) = (n.tensor(t, dims), n.indices());
+            let op = SortWithIndicesOpIr::create(input, axis, descending, dtype, || t.id());
             n.op(Numeric::SortWithIndices(op))
         }));
     }

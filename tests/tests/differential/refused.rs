@@ -28,18 +28,29 @@ pub(crate) const NAMES: [&str; 12] = [
     "stream.Init",
 ];
 
+/// The cases that ours executes.
+pub(crate) fn cases() -> Vec<Case> {
+    CASTS.map(cast).into()
+}
+
+const CASTS: [DType; 4] = [DType::I32, DType::I16, DType::U8, DType::U64];
+
+fn cast(dtype: DType) -> Case {
+    Case::new(|t| {
+        let input = t.ints(&[1, -2, 70_000], &[3]);
+        OperationIr::BaseInt(BaseOperationIr::Cast(CastOpIr::create(
+            input,
+            dtype,
+            || t.id(),
+        )))
+    })
+}
+
 /// B35: upstream panics; the backend has the method.
 #[test]
 fn b35_cast_of_ints_is_the_backends() {
-    for dtype in [DType::I32, DType::I16, DType::U8, DType::U64] {
-        let case = Case::new(|t| {
-            let input = t.ints(&[1, -2, 70_000], &[3]);
-            OperationIr::BaseInt(BaseOperationIr::Cast(CastOpIr::create(
-                input,
-                dtype,
-                || t.id(),
-            )))
-        });
+    for dtype in CASTS {
+        let case = cast(dtype);
         let direct = quietly(|| {
             let data = TensorData::from([1i64, -2, 70_000]);
             let tensor =

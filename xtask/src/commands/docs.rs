@@ -19,8 +19,12 @@ pub(crate) const EXAMPLES: &str = "Examples:
 const OPS: &str = "OPS.md";
 const README: &str = "README.md";
 /// The lines of the README between which the counts stand.
-const BEGIN: &str = "<!-- counts: cargo xtask docs -->";
-const END: &str = "<!-- /counts -->";
+const COUNTS: [&str; 2] = ["<!-- counts: cargo xtask docs -->", "<!-- /counts -->"];
+/// Those between which the example stands, and the file it is taken from.
+const EXAMPLE: [&str; 2] = ["<!-- example: cargo xtask docs -->", "<!-- /example -->"];
+const EXAMPLE_SOURCE: &str = "tests/downstream/src/main.rs";
+/// The lines of that file between which the example stands.
+const EXAMPLE_MARKS: [&str; 2] = ["    // example\n", "    // end of the example\n"];
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -37,10 +41,9 @@ pub(crate) fn run(
     let (_, table) = workspace.table()?;
     let upstream = Upstream::locked(workspace, output)?;
     let version = workspace.burn_version()?;
-    let readme = workspace.read(README)?;
     let files = [
         (OPS, ops(&table) + &links(&table, &upstream, &version)),
-        (README, with_counts(&readme, &table)?),
+        (README, readme(workspace, &table)?),
         (SCHEMA, schema::text()),
     ];
     let mut outcome = Outcome::Fine;
@@ -61,16 +64,39 @@ pub(crate) fn run(
     Ok(outcome)
 }
 
-/// The README with the counts of this table.
-fn with_counts(readme: &str, table: &Table) -> Result<String, String> {
-    let parts = readme.split_once(BEGIN).and_then(|(before, rest)| {
-        let (_, after) = rest.split_once(END)?;
+/// The README with the counts of this table, and the example as its source has it.
+fn readme(workspace: &Workspace, table: &Table) -> Result<String, String> {
+    let readme = workspace.read(README)?;
+    let readme = with_block(&readme, COUNTS, &counts(table))?;
+    let source = workspace.read(EXAMPLE_SOURCE)?;
+    let [begin, end] = EXAMPLE_MARKS;
+    let example = source
+        .split_once(begin)
+        .and_then(|(_, rest)| rest.split_once(end));
+    let (example, _) = example.ok_or_else(|| {
+        format!(
+            "{EXAMPLE_SOURCE} has no lines `{}` and `{}`",
+            begin.trim(),
+            end.trim()
+        )
+    })?;
+    let lines = example
+        .lines()
+        .map(|line| line.strip_prefix("    ").unwrap_or(line));
+    let example = lines.collect::<Vec<_>>().join("\n");
+    with_block(&readme, EXAMPLE, &format!("\n```rust\n{example}\n```\n\n"))
+}
+
+/// The README with `text` between two of its lines.
+fn with_block(readme: &str, [begin, end]: [&str; 2], text: &str) -> Result<String, String> {
+    let parts = readme.split_once(begin).and_then(|(before, rest)| {
+        let (_, after) = rest.split_once(end)?;
         Some((before, after))
     });
-    let Some((before, after)) = parts else {
-        return Err(format!("{README} has no lines `{BEGIN}` and `{END}`"));
-    };
-    Ok(format!("{before}{BEGIN}\n{}{END}{after}", counts(table)))
+    match parts {
+        Some((before, after)) => Ok(format!("{before}{begin}\n{text}{end}{after}")),
+        None => Err(format!("{README} has no lines `{begin}` and `{end}`")),
+    }
 }
 
 fn counts(table: &Table) -> String {
