@@ -258,7 +258,8 @@ mod tests {
     fn mistakes(name: &str) -> Vec<String> {
         let workspace = Workspace::here();
         let (_, table) = workspace.table().expect("the table is right");
-        let upstream = Upstream::locked(&workspace).expect("cargo has the sources");
+        let upstream = Upstream::locked(&workspace, &mut crate::output::Output::new())
+            .expect("cargo has the sources");
         let mut operations = table.operations();
         let operation = operations.find(|operation| operation.name() == name);
         let mutants = mutants(operation.expect("the table has it"), &upstream);
