@@ -46,10 +46,12 @@ mod guard;
 mod info;
 mod interpreter;
 mod kind;
+mod known;
 mod limits;
 mod live;
 #[cfg(feature = "std")]
 mod program;
+mod slots;
 
 burn_interpreter_macros::operations!(mod operations = "op-spec.toml"); // a variant not covered needs a row there
 

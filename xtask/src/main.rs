@@ -5,6 +5,7 @@
 mod commands {
     //! The commands, one file each.
 
+    pub(crate) mod bench;
     pub(crate) mod check;
     pub(crate) mod diff;
     pub(crate) mod docs;
@@ -12,6 +13,7 @@ mod commands {
     pub(crate) mod new_op;
     pub(crate) mod package;
     pub(crate) mod show;
+    pub(crate) mod stack;
     pub(crate) mod upgrade;
 }
 mod crosscheck;
@@ -25,7 +27,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{check, diff, docs, list, new_op, package, show, upgrade};
+use commands::{bench, check, diff, docs, list, new_op, package, show, stack, upgrade};
 use workspace::Workspace;
 
 /// The maintainer's workbench of burn-interpreter.
@@ -61,6 +63,12 @@ enum Command {
     /// Write the files that are made from the table: OPS.md and the counts in the README.
     #[command(after_help = docs::EXAMPLES)]
     Docs(docs::Args),
+    /// Count what the interpreter adds on top of the backend, beside burn-router's.
+    #[command(after_help = bench::EXAMPLES)]
+    Bench(bench::Args),
+    /// Show the largest frames of the interpreter's functions in an unoptimised build.
+    #[command(after_help = stack::EXAMPLES)]
+    Stack,
     /// Pack the publishable crates and build what was packed outside the workspace.
     #[command(after_help = package::EXAMPLES)]
     Package,
@@ -83,6 +91,8 @@ fn main() -> ExitCode {
         Command::Diff(args) => diff::run(&workspace, &args),
         Command::Upgrade(args) => upgrade::run(&workspace, &args),
         Command::Docs(args) => docs::run(&workspace, &args),
+        Command::Bench(args) => bench::run(&workspace, &args),
+        Command::Stack => stack::run(&workspace),
         Command::Package => package::run(&workspace),
     };
     match outcome {
