@@ -77,7 +77,7 @@ impl<B: BackendIr> Context<B> {
     }
 
     /// The handle in a place.
-    #[inline]
+    #[inline(always)]
     fn look(&self, place: Place) -> Option<&B::Handle> {
         match place {
             Place::Container(id) => self.handles.get_handle_ref(&id),
@@ -86,25 +86,22 @@ impl<B: BackendIr> Context<B> {
     }
 
     /// Take the handle out of a place, at its last use.
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, place: Place, status: TensorStatus) -> Outcome<B::Handle> {
-        if status == TensorStatus::NotInit {
-            return Err(self.no_handle(place, status));
-        }
         match place {
+            _ if status == TensorStatus::NotInit => (),
             Place::Container(id) => match self.handles.remove_handle(id) {
-                Some(Handle::Existing(handle)) => Ok(handle),
-                Some(Handle::Errored(error)) => Err(Box::new(Fault::Errored { id, error })),
-                Some(Handle::NotInit) | None => Err(self.no_handle(place, status)),
+                Some(Handle::Existing(handle)) => return Ok(handle),
+                Some(Handle::Errored(error)) => return Err(Box::new(Fault::Errored { id, error })),
+                Some(Handle::NotInit) | None => (),
             },
-            Place::Slot(slot) => match self.slots.take(slot) {
-                Slot::Held(handle) => Ok(handle),
-                other => {
-                    self.slots.put(slot, other);
-                    Err(self.no_handle(place, status))
+            Place::Slot(slot) => {
+                if let Some(handle) = self.slots.take_held(slot) {
+                    return Ok(handle);
                 }
-            },
+            }
         }
+        Err(self.no_handle(place, status))
     }
 
     /// Why a place gives no handle.
@@ -153,44 +150,33 @@ impl<B: BackendIr> Context<B> {
             },
             status => kind::tensor::<B, K>(self.take(place, status)?, &tensor.shape),
         };
-        let primitive = match primitive {
-            Ok(primitive) => primitive,
-            Err(actual) => return Err(self.wrong_dtype(tensor, *actual)),
-        };
-        if !is_known {
-            self.compare(tensor, &primitive)?;
-            self.learn(place, tensor);
+        match primitive {
+            Ok(primitive) if is_known || is_declared(&primitive, tensor) => {
+                if !is_known && let Place::Container(id) = place {
+                    self.known.learn(id, tensor);
+                }
+                if let TensorStatus::ReadWrite = tensor.status {
+                    self.live_bytes.remove_declared(tensor);
+                }
+                Ok(primitive)
+            }
+            Ok(primitive) => Err(self.undeclared(tensor, &primitive)),
+            Err(actual) => Err(self.wrong_dtype(tensor, *actual)),
         }
-        if let TensorStatus::ReadWrite = tensor.status {
-            self.live_bytes.remove_declared(tensor);
-        }
-        Ok(primitive)
     }
 
-    /// The backend's tensor is what the IR declares.
+    /// Whether the operation at hand must be checked, or was before and has not changed since.
     #[inline]
-    fn compare(&mut self, tensor: &TensorIr, primitive: &impl TensorMetadata) -> Outcome {
-        if !same_dtype(primitive.dtype(), tensor.dtype) {
-            return Err(self.wrong_dtype(tensor, primitive.dtype()));
-        }
-        let shape = primitive.shape();
-        if !same_dims(&shape, &tensor.shape) {
-            return Err(self.wrong_shape(tensor, shape));
-        }
-        Ok(())
-    }
-
-    /// The tensor in this place is what the IR declares.
-    #[inline]
-    fn learn(&mut self, place: Place, tensor: &TensorIr) {
-        if let Place::Container(id) = place {
-            self.known.learn(id, tensor);
-        }
+    pub(crate) fn must_check(&self) -> bool {
+        !self.slots.is_checked()
     }
 
     /// The output that `out` declares may be made: its dtype is of the kind, its size within the
     /// limits.
     pub(crate) fn admit<K: TensorKind<B>>(&mut self, out: &TensorIr) -> Outcome {
+        if !self.must_check() {
+            return Ok(());
+        }
         if !K::has(out.dtype) {
             return Err(self.wrong_kind(out, K::KIND));
         }
@@ -209,9 +195,14 @@ impl<B: BackendIr> Context<B> {
         if !same_dtype(output.dtype(), out.dtype) {
             output = K::cast(output, out.dtype);
         }
-        self.compare(out, &output)?;
-        self.register(out.id, K::into_handle(output));
-        self.learn(self.slots.place(out.id), out);
+        if self.must_check() && !is_declared(&output, out) {
+            return Err(self.undeclared(out, &output));
+        }
+        let place = self.slots.place(out.id);
+        self.put(place, K::into_handle(output));
+        if let Place::Container(id) = place {
+            self.known.learn(id, out);
+        }
         Ok(())
     }
 
@@ -250,6 +241,7 @@ impl<B: BackendIr> Context<B> {
         let error = op_error.tensor_error();
         self.settle(op, &error);
         self.live_bytes.lose_count();
+        self.slots.is_clean = false;
         if op_error.outputs().is_empty() {
             self.defer(error.cause().clone());
         }
@@ -359,8 +351,23 @@ impl<B: BackendIr> Context<B> {
     }
 }
 
+/// The backend's tensor is what the IR declares.
+#[inline]
+fn is_declared(primitive: &impl TensorMetadata, tensor: &TensorIr) -> bool {
+    same_dtype(primitive.dtype(), tensor.dtype) && same_dims(&primitive.shape(), &tensor.shape)
+}
+
 /// What a tensor is, and is not.
 impl<B: BackendIr> Context<B> {
+    /// What of the backend's tensor is not what the IR declares.
+    #[cold]
+    fn undeclared(&mut self, tensor: &TensorIr, actual: &impl TensorMetadata) -> Box<Fault> {
+        match same_dtype(actual.dtype(), tensor.dtype) {
+            true => self.wrong_shape(tensor, actual.shape()),
+            false => self.wrong_dtype(tensor, actual.dtype()),
+        }
+    }
+
     #[cold]
     fn wrong_kind(&mut self, tensor: &TensorIr, expected: Kind) -> Box<Fault> {
         Box::new(match tensor.dtype {
@@ -382,7 +389,6 @@ impl<B: BackendIr> Context<B> {
         })
     }
 
-    #[cold]
     fn wrong_shape(&mut self, tensor: &TensorIr, actual: Shape) -> Box<Fault> {
         Box::new(Fault::WrongShape {
             id: self.name(tensor.id),

@@ -5,7 +5,7 @@
 
 use alloc::boxed::Box;
 
-use burn_backend::{DType, Shape};
+use burn_backend::DType;
 use burn_ir::{TensorId, TensorIr};
 
 use crate::kind::same_plain_dtype;
@@ -55,22 +55,19 @@ impl Known {
         entry.id == id.value()
             && entry.age == self.age
             && same_plain_dtype(entry.dtype, tensor.dtype)
-            && same_dims(&tensor.shape, &entry.dims[..entry.rank])
+            && same_dims(&tensor.shape, entry.dims.get(..entry.rank).unwrap_or(&[]))
     }
 
     /// The tensor `id` is what the IR declares.
     #[inline]
     pub(crate) fn learn(&mut self, id: TensorId, tensor: &TensorIr) {
         let entry = &mut self.entries[place(id)];
-        let rank = tensor.shape.rank();
-        if rank > RANK {
-            return;
-        }
+        let shape: &[usize] = &tensor.shape;
         entry.id = id.value();
-        entry.age = self.age;
+        entry.age = if shape.len() <= RANK { self.age } else { 0 };
         entry.dtype = tensor.dtype;
-        entry.rank = rank;
-        for (known, dim) in entry.dims.iter_mut().zip(tensor.shape.iter()) {
+        entry.rank = shape.len();
+        for (known, dim) in entry.dims.iter_mut().zip(shape) {
             *known = *dim;
         }
     }
@@ -95,8 +92,8 @@ fn place(id: TensorId) -> usize {
     id.value() as usize % ENTRIES
 }
 
-/// Both shapes have the same dims.
+/// Both have the same dims: a loop, where a comparison of slices is a call.
 #[inline]
-pub(crate) fn same_dims(one: &Shape, other: &[usize]) -> bool {
-    one.rank() == other.len() && one.iter().zip(other).all(|(one, other)| one == other)
+pub(crate) fn same_dims(one: &[usize], other: &[usize]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one == other)
 }

@@ -74,13 +74,12 @@ impl<B: BackendIr> Context<B> {
     /// A tensor of as many bytes may be made; it is counted from now on.
     #[inline]
     pub(crate) fn admit_bytes(&mut self, id: TensorId, bytes: Option<u64>) -> Outcome {
-        let limits = &self.limits;
-        let fits = |bytes: &u64| *bytes <= limits.max_tensor_bytes;
-        let Some(bytes) = bytes.filter(fits) else {
+        let Some(bytes) = bytes.filter(|bytes| *bytes <= self.limits.max_tensor_bytes) else {
             return Err(self.too_large(id, bytes));
         };
         let tensors = self.handles.num_handles() + self.slots.occupied();
-        if bytes >= LARGE || self.live_bytes.is_counting || tensors >= limits.max_live_tensors {
+        if bytes >= LARGE || self.live_bytes.is_counting || tensors >= self.limits.max_live_tensors
+        {
             return self.admit_slowly(id, bytes, tensors);
         }
         Ok(())
@@ -89,6 +88,8 @@ impl<B: BackendIr> Context<B> {
     /// A tensor that is large, or that a limit may speak against, may be made.
     #[cold]
     fn admit_slowly(&mut self, id: TensorId, bytes: u64, tensors: usize) -> Outcome {
+        // It may be otherwise the next time.
+        self.slots.is_clean = false;
         if bytes >= LARGE && !is_allocatable(bytes) {
             let id = self.name(id);
             return Err(Box::new(Fault::OutOfMemory { id, bytes }));
@@ -129,18 +130,22 @@ impl<B: BackendIr> Context<B> {
     }
 
     /// Register the handle of a tensor that was admitted.
-    #[inline]
     pub(crate) fn register(&mut self, id: TensorId, handle: B::Handle) {
-        let is_new = match self.slots.place(id) {
+        self.known.forget(id);
+        self.put(self.slots.place(id), handle);
+    }
+
+    /// Put the handle of a tensor in its place. What is known of the tensor there before no longer
+    /// holds.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, place: Place, handle: B::Handle) {
+        let is_new = match place {
             Place::Container(id) => {
                 let known = self.handles.num_handles();
-                self.known.forget(id);
                 self.handles.register_handle(id, handle);
                 self.handles.num_handles() != known
             }
-            Place::Slot(slot) => {
-                matches!(self.slots.put(slot, Slot::Held(handle)), Slot::Empty)
-            }
+            Place::Slot(slot) => self.slots.put(slot, Slot::Held(handle)),
         };
         if !is_new {
             // It took the place of another.

@@ -43,6 +43,10 @@ pub(crate) struct Slots<H> {
     is_replaying: bool,
     /// Whoever reads a slot declares the dtype and shape that it was written with.
     is_uniform: bool,
+    /// The operations, which have not changed since, passed all checks in a replay before.
+    is_checked: bool,
+    /// They do so in this replay, and will again.
+    pub(crate) is_clean: bool,
     /// How many hold a tensor or an error.
     occupied: usize,
     /// The ids given to slots.
@@ -57,6 +61,8 @@ impl<H> Default for Slots<H> {
             slots: Vec::new(),
             is_replaying: false,
             is_uniform: false,
+            is_checked: false,
+            is_clean: false,
             occupied: 0,
             names: HashMap::new(),
             has_hostile_ids: false,
@@ -66,11 +72,18 @@ impl<H> Default for Slots<H> {
 
 impl<H> Slots<H> {
     /// Begin a replay with as many slots.
-    pub(crate) fn open(&mut self, len: usize, is_uniform: bool) {
+    pub(crate) fn open(&mut self, len: usize, is_uniform: bool, is_checked: bool) {
         self.slots.clear();
         self.slots.resize_with(len, Slot::default);
         self.is_replaying = true;
         self.is_uniform = is_uniform;
+        self.is_checked = is_checked;
+        self.is_clean = true;
+    }
+
+    #[inline]
+    pub(crate) fn is_checked(&self) -> bool {
+        self.is_checked
     }
 
     /// The tensor of the slot is one of the boundary.
@@ -124,12 +137,26 @@ impl<H> Slots<H> {
         content
     }
 
-    /// Fill a slot that is not bound, and return what it held.
-    #[inline]
-    pub(crate) fn put(&mut self, slot: usize, content: Slot<H>) -> Slot<H> {
-        let before = mem::replace(&mut self.slots[slot], content);
-        self.occupied += usize::from(matches!(before, Slot::Empty));
-        before
+    /// Take the tensor out of a slot that is not bound.
+    #[inline(always)]
+    pub(crate) fn take_held(&mut self, slot: usize) -> Option<H> {
+        if !matches!(self.slots[slot], Slot::Held(_)) {
+            return None;
+        }
+        match self.take(slot) {
+            Slot::Held(handle) => Some(handle),
+            _ => None,
+        }
+    }
+
+    /// Fill a slot that is not bound. Whether it was empty.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, slot: usize, content: Slot<H>) -> bool {
+        let slot = &mut self.slots[slot];
+        let was_empty = matches!(slot, Slot::Empty);
+        *slot = content;
+        self.occupied += usize::from(was_empty);
+        was_empty
     }
 
     /// The tensor in a slot that is not bound.
@@ -161,6 +188,7 @@ impl<B: BackendIr> Context<B> {
     pub(crate) fn close_slots(&mut self) {
         let slots = &mut self.slots;
         slots.is_replaying = false;
+        slots.is_checked = false;
         if slots.occupied > 0 {
             for slot in slots.slots.drain(..) {
                 if let Slot::Held(handle) = slot {
@@ -209,8 +237,10 @@ impl<B: BackendIr> Context<B> {
     /// Do `work` with ids in place of slots.
     pub(crate) fn with_names<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let was_replaying = mem::take(&mut self.slots.is_replaying);
+        let was_checked = mem::take(&mut self.slots.is_checked);
         let result = work(self);
         self.slots.is_replaying = was_replaying;
+        self.slots.is_checked = was_checked;
         result
     }
 
@@ -239,8 +269,12 @@ impl<B: BackendIr> Context<B> {
         self.slots.is_uniform = false;
         for (slot, id) in moved {
             match self.handles.remove_handle(id) {
-                Some(Handle::Existing(handle)) => drop(self.slots.put(slot, Slot::Held(handle))),
-                Some(Handle::Errored(error)) => drop(self.slots.put(slot, Slot::Errored(error))),
+                Some(Handle::Existing(handle)) => {
+                    self.slots.put(slot, Slot::Held(handle));
+                }
+                Some(Handle::Errored(error)) => {
+                    self.slots.put(slot, Slot::Errored(error));
+                }
                 Some(Handle::NotInit) | None => (),
             }
         }
@@ -260,7 +294,9 @@ impl<B: BackendIr> Context<B> {
         for output in op.outputs() {
             match self.slots.place(output.id) {
                 Place::Container(id) => self.handles.set_error(id, error.clone()),
-                Place::Slot(slot) => drop(self.slots.put(slot, Slot::Errored(error.clone()))),
+                Place::Slot(slot) => {
+                    self.slots.put(slot, Slot::Errored(error.clone()));
+                }
             }
         }
     }

@@ -44,8 +44,9 @@ pub(crate) fn same_optional_dtype(tensor: &TensorIr, other: &Option<TensorIr>) -
 
 /// The output has the shape that both inputs broadcast to.
 pub(crate) fn broadcast(lhs: &TensorIr, rhs: &TensorIr, out: &TensorIr) -> Outcome {
-    if same_dims(&lhs.shape, &rhs.shape) {
-        return shaped(out, &lhs.shape);
+    let (one, other): (&[usize], &[usize]) = (&lhs.shape, &rhs.shape);
+    if same_dims(one, other) {
+        return shaped(out, one);
     }
     shaped_as(out, lhs.shape.broadcast(&rhs.shape))
 }

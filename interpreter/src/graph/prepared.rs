@@ -4,6 +4,7 @@
 //! scalars and ranges of the replay before. Those are put in place anew only where they differ.
 
 use alloc::vec::Vec;
+use core::any::TypeId;
 
 use burn_backend::{DType, Shape, Slice};
 use burn_ir::{
@@ -14,6 +15,7 @@ use hashbrown::HashMap;
 use crate::context::Context;
 use crate::guard::guard;
 use crate::interpreter::TensorInterpreter;
+use crate::limits::Limits;
 use crate::operations;
 
 pub(super) struct Prepared {
@@ -28,6 +30,8 @@ pub(super) struct Prepared {
     ranges: Table<Slice>,
     /// The operations that have scalars or ranges.
     varying: Vec<usize>,
+    /// The backend and the limits that the operations, as they are, passed all checks with.
+    checked: Option<(TypeId, Limits)>,
 }
 
 /// What the bindings give by index, and where it belongs.
@@ -104,6 +108,7 @@ impl Prepared {
             scalars: preparer.scalars,
             ranges: preparer.ranges,
             varying,
+            checked: None,
         }
     }
 
@@ -125,7 +130,14 @@ impl Prepared {
         {
             return false;
         }
-        ctx.slots.open(self.slots.len(), self.is_uniform);
+        let dims = self.dims.changes(shapes);
+        let others = self.scalars.changes(scalars) | self.ranges.changes(ranges);
+        if dims || others {
+            self.put_in_place(dims);
+        }
+        let is_checked = self.checked == Some((TypeId::of::<B>(), ctx.limits));
+        ctx.slots
+            .open(self.slots.len(), self.is_uniform, is_checked);
         for (relative, concrete) in tensors {
             if let Some(slot) = self.slots.get(relative) {
                 ctx.slots.bind(*slot, *concrete);
@@ -135,16 +147,12 @@ impl Prepared {
             ctx.close_slots();
             return false;
         }
-        let dims = self.dims.changes(shapes);
-        let others = self.scalars.changes(scalars) | self.ranges.changes(ranges);
-        if dims || others {
-            self.put_in_place(dims);
-        }
         true
     }
 
     #[cold]
     fn put_in_place(&mut self, dims: bool) {
+        self.checked = None;
         let mut patcher = Patcher {
             dims: dims.then_some(&self.dims),
             scalars: &self.scalars,
@@ -165,7 +173,7 @@ impl Prepared {
     }
 
     /// Execute the operations, with the bindings last given.
-    pub(super) fn run<B: BackendIr>(&self, interpreter: &mut TensorInterpreter<B>) {
+    pub(super) fn run<B: BackendIr>(&mut self, interpreter: &mut TensorInterpreter<B>) {
         let ctx = &mut interpreter.context;
         let mut operations = self.operations.iter();
         let mut current = None;
@@ -185,6 +193,10 @@ impl Prepared {
                 }
                 _ => break,
             }
+        }
+        // How many tensors there are is another matter each time.
+        if ctx.slots.is_clean && ctx.limits.max_live_tensors == usize::MAX {
+            self.checked = Some((TypeId::of::<B>(), ctx.limits));
         }
         ctx.close_slots();
     }
