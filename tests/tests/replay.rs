@@ -1,6 +1,11 @@
 //! A prepared replay is what the bound operations are in a stream: the same values, errors and live
 //! tensors, the first time and later.
 
+#![expect(
+    deprecated,
+    reason = "burn-ndarray is on its way out, and still a second implementation"
+)]
+
 use burn_backend::ops::FloatTensorOps;
 use burn_backend::{DType, TensorData};
 use burn_flex::Flex;
