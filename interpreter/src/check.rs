@@ -31,6 +31,7 @@ use burn_std::MetadataError;
 
 use crate::context::Outcome;
 use crate::error::Fault;
+use crate::known::same_dims;
 use crate::limits::machine_bytes;
 
 pub(crate) use convolution::*;
@@ -57,7 +58,7 @@ fn ensure(holds: bool, reason: impl FnOnce() -> String) -> Outcome {
 /// The IR declares the shape `dims` for `tensor`.
 #[inline]
 fn shaped(tensor: &TensorIr, dims: &[usize]) -> Outcome {
-    if tensor.shape.as_slice() == dims {
+    if same_dims(&tensor.shape, dims) {
         return Ok(());
     }
     misshaped(tensor, dims)

@@ -4,20 +4,21 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use burn_backend::{
-    DType, ExecutionError, TensorMetadata,
+    DType, ExecutionError, Shape, TensorMetadata,
     tensor::{BoolTensor, FloatTensor, IntTensor},
 };
-use burn_ir::{
-    BackendIr, Handle, HandleContainer, OperationIr, TensorHandle, TensorId, TensorIr, TensorStatus,
-};
+use burn_ir::{BackendIr, Handle, HandleContainer, OperationIr, TensorId, TensorIr, TensorStatus};
 use burn_std::sync::Mutex;
 
 use crate::collective::{BackendCollective, Collective};
 use crate::custom_op::CustomOpRegistry;
 use crate::error::{Fault, OpError};
-use crate::kind::{Bool, Float, Int, TensorKind, held, same_dtype};
+use crate::info::Kind;
+use crate::kind::{self, Bool, Float, Int, TensorKind, same_dtype};
+use crate::known::{Known, same_dims};
 use crate::limits::{Limits, declared_bytes};
 use crate::live::LiveBytes;
+use crate::slots::{Place, Slot, Slots};
 
 /// What a step of an operation comes to. The fault is boxed: a word on the way that has none.
 pub(crate) type Outcome<T = ()> = Result<T, Box<Fault>>;
@@ -48,6 +49,8 @@ pub(crate) struct Context<B: BackendIr> {
     pub(crate) collective: Box<dyn Collective<B>>,
     pub(crate) limits: Limits,
     pub(crate) live_bytes: LiveBytes,
+    pub(crate) slots: Slots<B::Handle>,
+    pub(crate) known: Known,
     /// A failure that no tensor could carry, for the next `sync` to report. The first is kept.
     pub(crate) deferred: Mutex<Option<ExecutionError>>,
 }
@@ -61,30 +64,68 @@ impl<B: BackendIr> Context<B> {
             collective: Box::new(BackendCollective::default()),
             limits: Limits::default(),
             live_bytes: LiveBytes::default(),
+            slots: Slots::default(),
+            known: Known::default(),
             deferred: Mutex::new(None),
         }
     }
 
     /// Take the handle of `tensor` as its status says: a copy, or the handle itself on its last
-    /// use. One look-up either way.
+    /// use. One look-up at most.
     pub(crate) fn handle(&mut self, tensor: &TensorIr) -> Outcome<B::Handle> {
-        let handle = match tensor.status {
-            TensorStatus::ReadOnly => self.handles.get_handle_ref(&tensor.id).cloned(),
-            TensorStatus::ReadWrite => match self.handles.remove_handle(tensor.id) {
-                Some(Handle::Existing(handle)) => Some(handle),
-                Some(Handle::Errored(error)) => {
-                    return Err(Box::new(Fault::Errored {
-                        id: tensor.id,
-                        error,
-                    }));
-                }
-                Some(Handle::NotInit) | None => None,
+        let place = self.slots.place(tensor.id);
+        match tensor.status {
+            TensorStatus::ReadOnly => match self.look(place) {
+                Some(handle) => Ok(handle.clone()),
+                None => Err(self.no_handle(place, tensor.status)),
             },
-            TensorStatus::NotInit => {
-                return Err(Box::new(Fault::NotInitialized { id: tensor.id }));
+            status => self.take(place, status),
+        }
+    }
+
+    /// The handle in a place.
+    #[inline(always)]
+    fn look(&self, place: Place) -> Option<&B::Handle> {
+        match place {
+            Place::Container(id) => self.handles.get_handle_ref(&id),
+            Place::Slot(slot) => self.slots.held(slot),
+        }
+    }
+
+    /// Take the handle out of a place, at its last use.
+    #[inline(always)]
+    fn take(&mut self, place: Place, status: TensorStatus) -> Outcome<B::Handle> {
+        match place {
+            _ if status == TensorStatus::NotInit => (),
+            Place::Container(id) => match self.handles.remove_handle(id) {
+                Some(Handle::Existing(handle)) => return Ok(handle),
+                Some(Handle::Errored(error)) => return Err(Box::new(Fault::Errored { id, error })),
+                Some(Handle::NotInit) | None => (),
+            },
+            Place::Slot(slot) => {
+                if let Some(handle) = self.slots.take_held(slot) {
+                    return Ok(handle);
+                }
             }
+        }
+        Err(self.no_handle(place, status))
+    }
+
+    /// Why a place gives no handle.
+    #[cold]
+    fn no_handle(&mut self, place: Place, status: TensorStatus) -> Box<Fault> {
+        let (id, slot) = match place {
+            Place::Container(id) => (id, None),
+            Place::Slot(slot) => (self.name_of(slot), Some(slot)),
         };
-        handle.ok_or_else(|| self.no_data(tensor.id))
+        match slot.map(|slot| self.slots.get(slot)) {
+            _ if status == TensorStatus::NotInit => Box::new(Fault::NotInitialized { id }),
+            Some(Slot::Errored(error)) => {
+                let error = error.clone();
+                Box::new(Fault::Errored { id, error })
+            }
+            _ => self.no_data(id),
+        }
     }
 
     /// Why `id` holds no data.
@@ -102,35 +143,49 @@ impl<B: BackendIr> Context<B> {
     /// Read `tensor`, which must be what the IR declares: its kind, dtype and shape.
     pub(crate) fn read<K: TensorKind<B>>(&mut self, tensor: &TensorIr) -> Outcome<K::Primitive> {
         if !K::has(tensor.dtype) {
-            return Err(wrong_kind::<B, K>(tensor));
+            return Err(self.wrong_kind(tensor, K::KIND));
         }
-        let handle = self.handle(tensor)?;
-        if let Some(held) = held::<B>(&handle)
-            && held.kind != Some(K::KIND)
-        {
-            return Err(wrong_dtype(tensor, held.dtype));
+        let place = self.slots.place(tensor.id);
+        let is_known = match place {
+            Place::Container(id) => self.known.holds(id, tensor),
+            Place::Slot(_) => self.slots.is_uniform(),
+        };
+        let primitive = match tensor.status {
+            TensorStatus::ReadOnly => match self.look(place) {
+                Some(handle) => kind::tensor_copy::<B, K>(handle, &tensor.shape),
+                None => return Err(self.no_handle(place, tensor.status)),
+            },
+            status => kind::tensor::<B, K>(self.take(place, status)?, &tensor.shape),
+        };
+        match primitive {
+            Ok(primitive) if is_known || is_declared(&primitive, tensor) => {
+                if !is_known && let Place::Container(id) = place {
+                    self.known.learn(id, tensor);
+                }
+                if let TensorStatus::ReadWrite = tensor.status {
+                    self.live_bytes.remove_declared(tensor);
+                }
+                Ok(primitive)
+            }
+            Ok(primitive) => Err(self.undeclared(tensor, &primitive)),
+            Err(actual) => Err(self.wrong_dtype(tensor, *actual)),
         }
-        let primitive = K::from_handle(TensorHandle {
-            handle,
-            shape: tensor.shape.clone(),
-        });
-        if !same_dtype(primitive.dtype(), tensor.dtype) {
-            return Err(wrong_dtype(tensor, primitive.dtype()));
-        }
-        if primitive.shape() != tensor.shape {
-            return Err(wrong_shape(tensor, &primitive));
-        }
-        if let TensorStatus::ReadWrite = tensor.status {
-            self.live_bytes.remove(declared_bytes(tensor));
-        }
-        Ok(primitive)
+    }
+
+    /// Whether the operation at hand must be checked, or was before and has not changed since.
+    #[inline]
+    pub(crate) fn must_check(&self) -> bool {
+        !self.slots.is_checked()
     }
 
     /// The output that `out` declares may be made: its dtype is of the kind, its size within the
     /// limits.
     pub(crate) fn admit<K: TensorKind<B>>(&mut self, out: &TensorIr) -> Outcome {
+        if !self.must_check() {
+            return Ok(());
+        }
         if !K::has(out.dtype) {
-            return Err(wrong_kind::<B, K>(out));
+            return Err(self.wrong_kind(out, K::KIND));
         }
         self.admit_bytes(out.id, declared_bytes(out))
     }
@@ -144,16 +199,17 @@ impl<B: BackendIr> Context<B> {
         out: &TensorIr,
         mut output: K::Primitive,
     ) -> Outcome {
-        if output.shape() != out.shape {
-            return Err(wrong_shape(out, &output));
-        }
         if !same_dtype(output.dtype(), out.dtype) {
             output = K::cast(output, out.dtype);
-            if !same_dtype(output.dtype(), out.dtype) {
-                return Err(wrong_dtype(out, output.dtype()));
-            }
         }
-        self.register(out.id, K::into_handle(output));
+        if self.must_check() && !is_declared(&output, out) {
+            return Err(self.undeclared(out, &output));
+        }
+        let place = self.slots.place(out.id);
+        self.put(place, K::into_handle(output));
+        if let Place::Container(id) = place {
+            self.known.learn(id, out);
+        }
         Ok(())
     }
 
@@ -182,19 +238,33 @@ impl<B: BackendIr> Context<B> {
     /// Settle a failed operation: its last uses are over, its outputs carry the error.
     #[cold]
     pub(crate) fn fail(&mut self, op: &OperationIr, fault: Fault) -> OpError {
-        for input in op.inputs() {
-            self.handles.free(input);
-        }
-        self.live_bytes.lose_count();
-        let op_error = OpError::new(op, fault);
+        let op_error = match self.slots.is_replaying() {
+            false => OpError::new(op, fault),
+            true => {
+                let named = self.named(op);
+                OpError::new(&named, self.with_names(|ctx| ctx.renamed(&named, fault)))
+            }
+        };
         let error = op_error.tensor_error();
-        for output in op.outputs() {
-            self.handles.set_error(output.id, error.clone());
-        }
+        self.settle(op, &error);
+        self.live_bytes.lose_count();
+        self.slots.is_clean = false;
         if op_error.outputs().is_empty() {
             self.defer(error.cause().clone());
         }
         op_error
+    }
+
+    /// The fault of an operation whose tensors had slots in place of ids.
+    fn renamed(&mut self, named: &OperationIr, fault: Fault) -> Fault {
+        if !fault.is_refusal() {
+            return fault;
+        }
+        // The checks refuse it again, and call the tensors by their ids.
+        match crate::operations::execute(self, named) {
+            Err(renamed) if renamed.is_refusal() => *renamed,
+            _ => fault,
+        }
     }
 
     /// Leave `error` for the next `sync`.
@@ -279,38 +349,58 @@ impl<B: BackendIr> Context<B> {
     ) -> Outcome {
         match (out, output) {
             (Some(out), Some(output)) => self.put_float(out, output),
-            (Some(out), None) => Err(Box::new(Fault::MissingOutput { id: out.id })),
+            (Some(out), None) => {
+                let id = self.name(out.id);
+                Err(Box::new(Fault::MissingOutput { id }))
+            }
             (None, _) => Ok(()),
         }
     }
 }
 
-#[cold]
-fn wrong_kind<B: BackendIr, K: TensorKind<B>>(tensor: &TensorIr) -> Box<Fault> {
-    Box::new(match tensor.dtype {
-        dtype @ DType::QFloat(_) => Fault::Quantized { dtype },
-        declared => Fault::WrongKind {
-            id: tensor.id,
-            expected: K::KIND,
-            declared,
-        },
-    })
+/// The backend's tensor is what the IR declares.
+#[inline]
+fn is_declared(primitive: &impl TensorMetadata, tensor: &TensorIr) -> bool {
+    same_dtype(primitive.dtype(), tensor.dtype) && same_dims(&primitive.shape(), &tensor.shape)
 }
 
-#[cold]
-fn wrong_dtype(tensor: &TensorIr, actual: DType) -> Box<Fault> {
-    Box::new(Fault::WrongDtype {
-        id: tensor.id,
-        declared: tensor.dtype,
-        actual,
-    })
-}
+/// What a tensor is, and is not.
+impl<B: BackendIr> Context<B> {
+    /// What of the backend's tensor is not what the IR declares.
+    #[cold]
+    fn undeclared(&mut self, tensor: &TensorIr, actual: &impl TensorMetadata) -> Box<Fault> {
+        match same_dtype(actual.dtype(), tensor.dtype) {
+            true => self.wrong_shape(tensor, actual.shape()),
+            false => self.wrong_dtype(tensor, actual.dtype()),
+        }
+    }
 
-#[cold]
-fn wrong_shape(tensor: &TensorIr, actual: &impl TensorMetadata) -> Box<Fault> {
-    Box::new(Fault::WrongShape {
-        id: tensor.id,
-        declared: tensor.shape.clone(),
-        actual: actual.shape(),
-    })
+    #[cold]
+    fn wrong_kind(&mut self, tensor: &TensorIr, expected: Kind) -> Box<Fault> {
+        Box::new(match tensor.dtype {
+            dtype @ DType::QFloat(_) => Fault::Quantized { dtype },
+            declared => Fault::WrongKind {
+                id: self.name(tensor.id),
+                expected,
+                declared,
+            },
+        })
+    }
+
+    #[cold]
+    fn wrong_dtype(&mut self, tensor: &TensorIr, actual: DType) -> Box<Fault> {
+        Box::new(Fault::WrongDtype {
+            id: self.name(tensor.id),
+            declared: tensor.dtype,
+            actual,
+        })
+    }
+
+    fn wrong_shape(&mut self, tensor: &TensorIr, actual: Shape) -> Box<Fault> {
+        Box::new(Fault::WrongShape {
+            id: self.name(tensor.id),
+            declared: tensor.shape.clone(),
+            actual,
+        })
+    }
 }

@@ -146,6 +146,11 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// Whether a check refused the operation, before anything was done.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Fault::Refused { .. } | Fault::UnfitShape { .. })
+    }
+
     /// What to do about it.
     fn help(&self) -> &'static str {
         match self {

@@ -3,6 +3,11 @@
 //! In relative form the ids of tensors are positions, the dims of shapes are indices into a table,
 //! and scalars and slice ranges are placeholders. [`GraphBindings`] say what they stand for in one
 //! invocation.
+//!
+//! [`Graph::bind`] makes operations of them that anyone can execute. [`Graph::replay`] does not: it
+//! executes operations that were made ready once.
+
+mod prepared;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -13,15 +18,28 @@ use burn_ir::{
     BackendIr, GraphBindings, GraphIr, IrVisitorMut, OperationIr, ScalarIr, TensorError, TensorId,
     TensorIr,
 };
+use burn_std::sync::Mutex;
 use hashbrown::{HashMap, HashSet};
 use portable_atomic::{AtomicU64, Ordering};
 
 use crate::interpreter::TensorInterpreter;
+use prepared::Prepared;
 
 /// The ids of intermediate tensors have this bit, those that clients count up do not.
-const INTERMEDIATE: u64 = 1 << 63;
+pub(crate) const INTERMEDIATE: u64 = 1 << 63;
 
 static INTERMEDIATES: AtomicU64 = AtomicU64::new(0);
+
+/// An id for an intermediate tensor: one that no one uses, whatever ids the client chose.
+pub(crate) fn fresh_id(is_taken: impl Fn(TensorId) -> bool) -> TensorId {
+    loop {
+        let count = INTERMEDIATES.fetch_add(1, Ordering::Relaxed);
+        let id = TensorId::new(count | INTERMEDIATE);
+        if !is_taken(id) {
+            return id;
+        }
+    }
+}
 
 /// Bindings that do not fit the graph they are for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,43 +114,61 @@ impl core::error::Error for BindingError {}
 
 /// A sequence of operations in relative form.
 ///
-/// Cheap to clone: the operations are shared.
-#[derive(Clone, Debug)]
+/// It is made ready to be replayed when it first is. Cheap to clone: the operations are shared, and
+/// what was made ready too.
+#[derive(Clone)]
 pub struct Graph {
-    graph: Arc<GraphIr>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    graph: GraphIr,
+    /// As many as were ever replayed at the same time.
+    prepared: Mutex<Vec<Prepared>>,
+}
+
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Graph")
+            .field("graph", &self.shared.graph)
+            .finish()
+    }
 }
 
 impl Graph {
     /// A graph of these operations, which are in relative form.
     pub fn new(ops: Vec<OperationIr>) -> Self {
         Self {
-            graph: Arc::new(GraphIr::new(ops)),
+            shared: Arc::new(Shared {
+                graph: GraphIr::new(ops),
+                prepared: Mutex::new(Vec::new()),
+            }),
         }
     }
 
     /// The number of operations.
     pub fn len(&self) -> usize {
-        self.graph.len()
+        self.shared.graph.len()
     }
 
     /// Whether there is no operation.
     pub fn is_empty(&self) -> bool {
-        self.graph.is_empty()
+        self.shared.graph.is_empty()
     }
 
     /// The operations, in relative form.
     pub fn operations(&self) -> &[OperationIr] {
-        &self.graph.operations
+        &self.shared.graph.operations
     }
 
     /// The tensors that the graph reads and does not produce, by relative id.
     pub fn inputs(&self) -> &[TensorId] {
-        &self.graph.inputs
+        &self.shared.graph.inputs
     }
 
     /// The tensors that the graph produces and leaves alive, by relative id.
     pub fn outputs(&self) -> &[TensorId] {
-        &self.graph.outputs
+        &self.shared.graph.outputs
     }
 
     /// The operations of one invocation, with fresh ids for tensors that are not bound. Nothing is
@@ -141,7 +177,7 @@ impl Graph {
     /// A dim, scalar or range that its table does not have stays as it is, as in burn-router. Use
     /// [`try_bind`](Self::try_bind) where the bindings are not known to fit.
     pub fn bind(&self, bindings: GraphBindings) -> GraphIr {
-        GraphIr::new(self.bound(bindings, |_| false).operations)
+        GraphIr::new(self.bound(bindings).operations)
     }
 
     /// The operations of one invocation, as [`bind`](Self::bind) gives them.
@@ -152,8 +188,15 @@ impl Graph {
     ///
     /// When an input is not bound, or a table is too short.
     pub fn try_bind(&self, bindings: GraphBindings) -> Result<GraphIr, BindingError> {
-        self.try_bound(bindings, |_| false)
-            .map(|bound| GraphIr::new(bound.operations))
+        let tensors = &bindings.tensors;
+        let is_bound = |input: &&TensorId| tensors.iter().any(|(relative, _)| relative == *input);
+        if let Some(relative) = self.inputs().iter().find(|input| !is_bound(input)) {
+            return Err(BindingError::UnboundInput {
+                relative: *relative,
+            });
+        }
+        let bound = self.bound(bindings);
+        bound.error.map_or(Ok(GraphIr::new(bound.operations)), Err)
     }
 
     /// Execute one invocation.
@@ -167,17 +210,14 @@ impl Graph {
         interpreter: &mut TensorInterpreter<B>,
         bindings: GraphBindings,
     ) {
-        let outputs: HashSet<TensorId> = self.outputs().iter().copied().collect();
-        let bound = bindings
-            .tensors
-            .iter()
-            .filter(|(relative, _)| outputs.contains(relative));
-        let bound: Vec<TensorId> = bound.map(|(_, concrete)| *concrete).collect();
-        if let Err(error) = self.try_replay(interpreter, bindings) {
+        if let Err(error) = self.replay_bound(interpreter, &bindings) {
             let reason = alloc::format!("a graph was not replayed: {error}");
             let error = TensorError::new(ExecutionError::with_context(reason));
-            for id in bound {
-                interpreter.set_error(id, error.clone());
+            let outputs: HashSet<&TensorId> = self.outputs().iter().collect();
+            for (relative, concrete) in &bindings.tensors {
+                if outputs.contains(relative) {
+                    interpreter.set_error(*concrete, error.clone());
+                }
             }
         }
     }
@@ -187,65 +227,52 @@ impl Graph {
     /// # Errors
     ///
     /// With bindings that do not fit, or a graph that is too long. Nothing is executed then, and no
-    /// tensor changes. A failed
-    /// operation is no error here: its outputs carry it.
+    /// tensor changes. A failed operation is no error here: its outputs carry it.
     pub fn try_replay<B: BackendIr>(
         &self,
         interpreter: &mut TensorInterpreter<B>,
         bindings: GraphBindings,
     ) -> Result<(), BindingError> {
+        self.replay_bound(interpreter, &bindings)
+    }
+
+    fn replay_bound<B: BackendIr>(
+        &self,
+        interpreter: &mut TensorInterpreter<B>,
+        bindings: &GraphBindings,
+    ) -> Result<(), BindingError> {
         let (len, limit) = (self.len(), interpreter.limits().max_graph_ops);
         if len > limit {
             return Err(BindingError::TooManyOps { len, limit });
         }
-        let bound = self.try_bound(bindings, |id| interpreter.context.knows(&id))?;
-        for operation in bound.operations {
-            interpreter.register_op(operation);
-        }
-        for id in bound.intermediates {
-            interpreter.context.forget(id);
-        }
-        Ok(())
+        let prepared = self.shared.prepared.lock().pop();
+        let mut prepared = prepared.unwrap_or_else(|| Prepared::new(&self.shared.graph));
+        let replayed = match prepared.bind(&mut interpreter.context, bindings) {
+            true => {
+                prepared.run(interpreter);
+                Ok(())
+            }
+            false => self.try_bind(bindings.clone()).map(drop),
+        };
+        self.shared.prepared.lock().push(prepared);
+        replayed
     }
 
-    fn try_bound(
-        &self,
-        bindings: GraphBindings,
-        is_taken: impl Fn(TensorId) -> bool,
-    ) -> Result<Bound, BindingError> {
-        let tensors = &bindings.tensors;
-        let is_bound = |input: &&TensorId| tensors.iter().any(|(relative, _)| relative == *input);
-        if let Some(relative) = self.inputs().iter().find(|input| !is_bound(input)) {
-            return Err(BindingError::UnboundInput {
-                relative: *relative,
-            });
-        }
-        let bound = self.bound(bindings, is_taken);
-        bound.error.map_or(Ok(()), Err)?;
-        Ok(Bound {
-            error: None,
-            ..bound
-        })
-    }
-
-    fn bound(&self, bindings: GraphBindings, is_taken: impl Fn(TensorId) -> bool) -> Bound {
-        let concrete: HashSet<TensorId> = bindings.tensors.iter().map(|(_, id)| *id).collect();
+    fn bound(&self, bindings: GraphBindings) -> Bound {
         let mut binder = Binder {
+            concrete: bindings.tensors.iter().map(|(_, id)| *id).collect(),
             ids: bindings.tensors.into_iter().collect(),
             shapes: &bindings.shapes,
             scalars: &bindings.scalars,
             ranges: &bindings.ranges,
-            is_taken: |id| concrete.contains(&id) || is_taken(id),
-            intermediates: Vec::new(),
             error: None,
         };
-        let mut operations = self.graph.operations.clone();
+        let mut operations = self.shared.graph.operations.clone();
         for operation in &mut operations {
             operation.visit_mut(&mut binder);
         }
         Bound {
             operations,
-            intermediates: binder.intermediates,
             error: binder.error,
         }
     }
@@ -254,50 +281,31 @@ impl Graph {
 /// A graph's operations for one invocation.
 struct Bound {
     operations: Vec<OperationIr>,
-    intermediates: Vec<TensorId>,
     /// The first thing that the bindings do not have.
     error: Option<BindingError>,
 }
 
 /// Puts what the bindings say in place of the relative form.
-struct Binder<'b, F> {
+struct Binder<'b> {
+    concrete: HashSet<TensorId>,
     ids: HashMap<TensorId, TensorId>,
     shapes: &'b [usize],
     scalars: &'b [ScalarIr],
     ranges: &'b [Slice],
-    is_taken: F,
-    intermediates: Vec<TensorId>,
     error: Option<BindingError>,
 }
 
-impl<F: Fn(TensorId) -> bool> Binder<'_, F> {
-    /// An id that no one uses, whatever ids the client chose.
-    fn fresh_id(&self) -> TensorId {
-        loop {
-            let count = INTERMEDIATES.fetch_add(1, Ordering::Relaxed);
-            let id = TensorId::new(count | INTERMEDIATE);
-            if !(self.is_taken)(id) {
-                return id;
-            }
-        }
-    }
-
+impl Binder<'_> {
     fn report(&mut self, error: BindingError) {
         self.error.get_or_insert(error);
     }
 }
 
-impl<F: Fn(TensorId) -> bool> IrVisitorMut for Binder<'_, F> {
+impl IrVisitorMut for Binder<'_> {
     fn visit_tensor_mut(&mut self, tensor: &mut TensorIr) {
-        tensor.id = match self.ids.get(&tensor.id) {
-            Some(id) => *id,
-            None => {
-                let id = self.fresh_id();
-                self.ids.insert(tensor.id, id);
-                self.intermediates.push(id);
-                id
-            }
-        };
+        let concrete = &self.concrete;
+        let fresh = || fresh_id(|id| concrete.contains(&id));
+        tensor.id = *self.ids.entry(tensor.id).or_insert_with(fresh);
         for dim in tensor.shape.iter_mut() {
             match self.shapes.get(*dim) {
                 Some(bound) => *dim = *bound,

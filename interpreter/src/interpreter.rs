@@ -61,6 +61,8 @@ impl<B: BackendIr> TensorInterpreter<B> {
 
     /// The same interpreter, with these limits.
     pub fn with_limits(mut self, limits: Limits) -> Self {
+        let counts = limits.max_live_bytes != u64::MAX;
+        self.context.live_bytes.set_counting(counts);
         self.context.limits = limits;
         self
     }
@@ -82,7 +84,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
     /// [`sync`](Self::sync).
     pub fn register_op(&mut self, op: OperationIr) {
         // The outputs carry the error.
-        let _ = self.try_register_op(op);
+        let _ = self.execute(&op);
     }
 
     /// Execute an operation, as [`register_op`](Self::register_op) does, and return its failure
@@ -93,8 +95,13 @@ impl<B: BackendIr> TensorInterpreter<B> {
     /// When the operation failed, or was skipped because a tensor it reads holds an error. The
     /// interpreter can be used on either way.
     pub fn try_register_op(&mut self, op: OperationIr) -> Result<(), OpError> {
-        guard(|| crate::operations::execute(&mut self.context, &op))
-            .map_err(|fault| self.context.fail(&op, *fault))
+        self.execute(&op)
+    }
+
+    /// Execute an operation in place: it is too large to be moved about.
+    pub(crate) fn execute(&mut self, op: &OperationIr) -> Result<(), OpError> {
+        guard(|| crate::operations::execute(&mut self.context, op))
+            .map_err(|fault| self.context.fail(op, *fault))
     }
 
     /// How many tensors are known: those that hold data and those that hold an error.
@@ -186,7 +193,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
         let source = self.context.handles.get_handle_ref(&src_id).cloned();
         let handle = source.ok_or_else(|| self.context.no_data(src_id));
         let handle = handle.and_then(|handle| {
-            let bytes = held_bytes::<B>(handle.clone());
+            let bytes = held_bytes::<B>(&handle);
             self.context.admit_bytes(new_id, Some(bytes))?;
             Ok(handle)
         });

@@ -1,13 +1,14 @@
 //! The kinds of tensors as types, so that reading and writing a handle is written once.
 
 use alloc::boxed::Box;
-use core::any::Any;
+use core::mem::discriminant;
 
 use burn_backend::{
     DType, IntDType, Scalar, Shape, TensorMetadata,
     tensor::{BoolTensor, FloatTensor, IntTensor},
 };
 use burn_ir::{BackendIr, HandleKind, TensorHandle};
+use castaway::cast;
 
 use crate::context::Outcome;
 use crate::error::Fault;
@@ -24,6 +25,10 @@ pub(crate) trait TensorKind<B: BackendIr> {
     /// Whether tensors of this kind have elements of type `dtype`.
     fn has(dtype: DType) -> bool;
     fn from_handle(handle: TensorHandle<B::Handle>) -> Self::Primitive;
+    /// The tensor in a handle of this kind; the handle itself if it is of another.
+    fn of(handle: HandleKind<B>) -> Result<Self::Primitive, HandleKind<B>>;
+    /// The tensor in a handle of this kind.
+    fn of_ref(handle: &HandleKind<B>) -> Option<&Self::Primitive>;
     fn into_handle(tensor: Self::Primitive) -> B::Handle;
     /// `tensor` with elements of type `dtype`, as far as the backend has it.
     fn cast(tensor: Self::Primitive, dtype: DType) -> Self::Primitive;
@@ -43,6 +48,22 @@ impl<B: BackendIr> TensorKind<B> for Float {
 
     fn from_handle(handle: TensorHandle<B::Handle>) -> Self::Primitive {
         B::float_tensor(handle)
+    }
+
+    #[inline]
+    fn of(handle: HandleKind<B>) -> Result<Self::Primitive, HandleKind<B>> {
+        match handle {
+            HandleKind::Float(tensor) => Ok(tensor),
+            other => Err(other),
+        }
+    }
+
+    #[inline]
+    fn of_ref(handle: &HandleKind<B>) -> Option<&Self::Primitive> {
+        match handle {
+            HandleKind::Float(tensor) => Some(tensor),
+            _ => None,
+        }
     }
 
     fn into_handle(tensor: Self::Primitive) -> B::Handle {
@@ -66,6 +87,22 @@ impl<B: BackendIr> TensorKind<B> for Int {
         B::int_tensor(handle)
     }
 
+    #[inline]
+    fn of(handle: HandleKind<B>) -> Result<Self::Primitive, HandleKind<B>> {
+        match handle {
+            HandleKind::Int(tensor) => Ok(tensor),
+            other => Err(other),
+        }
+    }
+
+    #[inline]
+    fn of_ref(handle: &HandleKind<B>) -> Option<&Self::Primitive> {
+        match handle {
+            HandleKind::Int(tensor) => Some(tensor),
+            _ => None,
+        }
+    }
+
     fn into_handle(tensor: Self::Primitive) -> B::Handle {
         B::int_tensor_handle(tensor)
     }
@@ -85,6 +122,22 @@ impl<B: BackendIr> TensorKind<B> for Bool {
 
     fn from_handle(handle: TensorHandle<B::Handle>) -> Self::Primitive {
         B::bool_tensor(handle)
+    }
+
+    #[inline]
+    fn of(handle: HandleKind<B>) -> Result<Self::Primitive, HandleKind<B>> {
+        match handle {
+            HandleKind::Bool(tensor) => Ok(tensor),
+            other => Err(other),
+        }
+    }
+
+    #[inline]
+    fn of_ref(handle: &HandleKind<B>) -> Option<&Self::Primitive> {
+        match handle {
+            HandleKind::Bool(tensor) => Some(tensor),
+            _ => None,
+        }
     }
 
     fn into_handle(tensor: Self::Primitive) -> B::Handle {
@@ -111,7 +164,19 @@ pub(crate) fn kind_of(dtype: DType) -> Outcome<Kind> {
 /// Whether a tensor with elements of type `actual` is what the IR means by `declared`.
 ///
 /// `Flex32` is `F32` on backends that have no such type of their own.
+#[inline]
 pub(crate) fn same_dtype(actual: DType, declared: DType) -> bool {
+    same_plain_dtype(actual, declared) || same_other_dtype(actual, declared)
+}
+
+/// Both are the same number type.
+#[inline]
+pub(crate) fn same_plain_dtype(actual: DType, declared: DType) -> bool {
+    let is_plain = !matches!(actual, DType::Bool(_) | DType::QFloat(_));
+    is_plain && discriminant(&actual) == discriminant(&declared)
+}
+
+fn same_other_dtype(actual: DType, declared: DType) -> bool {
     actual == declared
         || matches!(
             (actual, declared),
@@ -121,45 +186,73 @@ pub(crate) fn same_dtype(actual: DType, declared: DType) -> bool {
 
 /// What a handle tells of its tensor.
 pub(crate) struct Held {
-    /// `None` for a quantized tensor.
-    pub(crate) kind: Option<Kind>,
     pub(crate) dtype: DType,
     pub(crate) bytes: u64,
 }
 
-/// What the handle tells, where the backend's handles carry the kind. On other backends the handle
-/// of any tensor is a tensor of any kind.
-pub(crate) fn held<B: BackendIr>(handle: &B::Handle) -> Option<Held> {
-    let handle: &HandleKind<B> = (handle as &dyn Any).downcast_ref()?;
-    Some(Held::of(handle))
+/// The tensor behind a handle, or its dtype where it is of another kind than `K`.
+///
+/// On some backends a handle carries the kind and holds the tensor as it is; on others the handle of
+/// any tensor is a tensor of any kind.
+#[inline]
+pub(crate) fn tensor<B: BackendIr, K: TensorKind<B>>(
+    handle: B::Handle,
+    shape: &Shape,
+) -> Result<K::Primitive, Box<DType>> {
+    match cast!(handle, HandleKind<B>) {
+        Ok(handle) => K::of(handle).map_err(|other| held_dtype(&other)),
+        Err(handle) => {
+            let shape = shape.clone();
+            Ok(K::from_handle(TensorHandle { handle, shape }))
+        }
+    }
+}
+
+/// A copy of the tensor behind a handle, as [`tensor`] gives it.
+#[inline]
+pub(crate) fn tensor_copy<B: BackendIr, K: TensorKind<B>>(
+    handle: &B::Handle,
+    shape: &Shape,
+) -> Result<K::Primitive, Box<DType>> {
+    match cast!(handle, &HandleKind<B>) {
+        Ok(handle) => match K::of_ref(handle) {
+            Some(tensor) => Ok(tensor.clone()),
+            None => Err(held_dtype(handle)),
+        },
+        Err(handle) => tensor::<B, K>(handle.clone(), shape),
+    }
+}
+
+#[cold]
+fn held_dtype<B: BackendIr>(handle: &HandleKind<B>) -> Box<DType> {
+    Box::new(Held::of(handle).dtype)
 }
 
 /// The bytes that the handle stands for, as if its tensor owned its data.
-pub(crate) fn held_bytes<B: BackendIr>(handle: B::Handle) -> u64 {
-    held::<B>(&handle).map_or_else(
-        || {
-            let shape = Shape::new([]);
-            Held::new(None, &B::float_tensor(TensorHandle { handle, shape })).bytes
-        },
-        |held| held.bytes,
-    )
+pub(crate) fn held_bytes<B: BackendIr>(handle: &B::Handle) -> u64 {
+    match cast!(handle, &HandleKind<B>) {
+        Ok(handle) => Held::of(handle).bytes,
+        Err(handle) => {
+            let (handle, shape) = (handle.clone(), Shape::new([]));
+            Held::new(&B::float_tensor(TensorHandle { handle, shape })).bytes
+        }
+    }
 }
 
 impl Held {
     /// What a tensor of the backend tells.
     pub(crate) fn of<B: BackendIr>(tensor: &HandleKind<B>) -> Self {
         match tensor {
-            HandleKind::Float(tensor) => Held::new(Some(Kind::Float), tensor),
-            HandleKind::Int(tensor) => Held::new(Some(Kind::Int), tensor),
-            HandleKind::Bool(tensor) => Held::new(Some(Kind::Bool), tensor),
-            HandleKind::Quantized(tensor) => Held::new(None, tensor),
+            HandleKind::Float(tensor) => Held::new(tensor),
+            HandleKind::Int(tensor) => Held::new(tensor),
+            HandleKind::Bool(tensor) => Held::new(tensor),
+            HandleKind::Quantized(tensor) => Held::new(tensor),
         }
     }
 
-    fn new(kind: Option<Kind>, tensor: &impl TensorMetadata) -> Self {
+    fn new(tensor: &impl TensorMetadata) -> Self {
         let dtype = tensor.dtype();
         Self {
-            kind,
             dtype,
             bytes: bytes(&tensor.shape(), dtype).unwrap_or(0),
         }

@@ -76,12 +76,14 @@ mod guard;
 mod info;
 mod interpreter;
 mod kind;
+mod known;
 mod limits;
 mod live;
 mod preflight;
 #[cfg(feature = "std")]
 mod program;
 mod read;
+mod slots;
 
 burn_interpreter_macros::operations!(mod operations = "op-spec.toml"); // errors here: `cargo xtask check` names the row
 

@@ -91,7 +91,8 @@ fn largest_allocation() -> u64 {
 }
 
 /// The number of elements, if it can be counted.
-pub(crate) fn elements(shape: &Shape) -> Option<usize> {
+#[inline]
+pub(crate) fn elements(shape: &[usize]) -> Option<usize> {
     shape.iter().copied().try_fold(1_usize, usize::checked_mul)
 }
 

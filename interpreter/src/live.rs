@@ -3,64 +3,104 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use burn_ir::{BackendIr, Handle, TensorId};
+use burn_ir::{BackendIr, Handle, TensorId, TensorIr};
 
 use crate::context::{Context, Outcome};
 use crate::error::Fault;
 use crate::kind::held_bytes;
+use crate::limits::declared_bytes;
+use crate::slots::{Place, Slot};
 
 /// From this size on, the allocator is asked before a backend is: a backend that is refused an
 /// allocation ends the program.
 const LARGE: u64 = 16 << 20;
 
-/// The bytes of all tensors: counted as they come and go, and anew after something that may have
-/// changed any of them, a failure or a custom operation.
+/// The bytes of all tensors. They are counted as tensors come and go, if there is a limit; and anew
+/// after something that may have changed any of them, a failure or a custom operation.
 #[derive(Debug, Default)]
 pub(crate) struct LiveBytes {
     count: u64,
-    lost: bool,
+    is_counting: bool,
+    is_lost: bool,
 }
 
 impl LiveBytes {
-    /// A tensor of as many bytes went.
-    pub(crate) fn remove(&mut self, bytes: Option<u64>) {
-        self.count = self.count.saturating_sub(bytes.unwrap_or(0));
+    /// Count the bytes from now on, or do not.
+    pub(crate) fn set_counting(&mut self, is_counting: bool) {
+        *self = Self {
+            count: 0,
+            is_counting,
+            is_lost: true,
+        };
+    }
+
+    /// A tensor went.
+    #[inline]
+    pub(crate) fn remove_declared(&mut self, tensor: &TensorIr) {
+        if self.is_counting {
+            self.remove(declared_bytes(tensor).unwrap_or(0));
+        }
+    }
+
+    /// A tensor went.
+    pub(crate) fn remove_held<B: BackendIr>(&mut self, handle: &B::Handle) {
+        if self.is_counting {
+            self.remove(held_bytes::<B>(handle));
+        }
+    }
+
+    fn remove(&mut self, bytes: u64) {
+        self.count = self.count.saturating_sub(bytes);
     }
 
     /// The count no longer holds.
     pub(crate) fn lose_count(&mut self) {
-        self.lost = true;
+        self.is_lost = true;
     }
 }
 
 impl<B: BackendIr> Context<B> {
     /// The bytes of all tensors.
     pub(crate) fn live_bytes(&self) -> u64 {
-        if !self.live_bytes.lost {
+        if self.live_bytes.is_counting && !self.live_bytes.is_lost {
             return self.live_bytes.count;
         }
         let ids = self.handles.handle_ids();
-        let handles = ids.filter_map(|id| self.handles.get_handle_ref(id).cloned());
+        let handles = ids.filter_map(|id| self.handles.get_handle_ref(id));
+        let handles = handles.chain(self.slots.all_held());
         handles.map(held_bytes::<B>).fold(0, u64::saturating_add)
     }
 
     /// A tensor of as many bytes may be made; it is counted from now on.
+    #[inline]
     pub(crate) fn admit_bytes(&mut self, id: TensorId, bytes: Option<u64>) -> Outcome {
-        let limit = self.limits.max_tensor_bytes;
-        let Some(bytes) = bytes.filter(|bytes| *bytes <= limit) else {
-            return Err(Box::new(Fault::TensorTooLarge { id, bytes, limit }));
+        let Some(bytes) = bytes.filter(|bytes| *bytes <= self.limits.max_tensor_bytes) else {
+            return Err(self.too_large(id, bytes));
         };
-        if bytes >= LARGE {
-            allocatable(id, bytes)?;
+        let tensors = self.handles.num_handles() + self.slots.occupied();
+        if bytes >= LARGE || self.live_bytes.is_counting || tensors >= self.limits.max_live_tensors
+        {
+            return self.admit_slowly(id, bytes, tensors);
         }
-        if self.limits.max_live_bytes != u64::MAX {
+        Ok(())
+    }
+
+    /// A tensor that is large, or that a limit may speak against, may be made.
+    #[cold]
+    fn admit_slowly(&mut self, id: TensorId, bytes: u64, tensors: usize) -> Outcome {
+        // It may be otherwise the next time.
+        self.slots.is_clean = false;
+        if bytes >= LARGE && !is_allocatable(bytes) {
+            let id = self.name(id);
+            return Err(Box::new(Fault::OutOfMemory { id, bytes }));
+        }
+        if self.live_bytes.is_counting {
             let limit = self.limits.max_live_bytes;
             let live = self.live_bytes();
-            self.live_bytes = LiveBytes {
-                count: live,
-                lost: false,
-            };
+            self.live_bytes.count = live;
+            self.live_bytes.is_lost = false;
             if live.saturating_add(bytes) > limit {
+                let id = self.name(id);
                 return Err(Box::new(Fault::TooManyBytes {
                     id,
                     bytes,
@@ -70,18 +110,44 @@ impl<B: BackendIr> Context<B> {
             }
         }
         let limit = self.limits.max_live_tensors;
-        if self.handles.num_handles() >= limit && !self.knows(&id) {
+        let is_new = match self.slots.place(id) {
+            Place::Container(id) => !self.knows(&id),
+            Place::Slot(slot) => matches!(self.slots.get(slot), Slot::Empty),
+        };
+        if tensors >= limit && is_new {
+            let id = self.name(id);
             return Err(Box::new(Fault::TooManyTensors { id, limit }));
         }
         self.live_bytes.count = self.live_bytes.count.saturating_add(bytes);
         Ok(())
     }
 
+    #[cold]
+    fn too_large(&mut self, id: TensorId, bytes: Option<u64>) -> Box<Fault> {
+        let limit = self.limits.max_tensor_bytes;
+        let id = self.name(id);
+        Box::new(Fault::TensorTooLarge { id, bytes, limit })
+    }
+
     /// Register the handle of a tensor that was admitted.
     pub(crate) fn register(&mut self, id: TensorId, handle: B::Handle) {
-        let known = self.handles.num_handles();
-        self.handles.register_handle(id, handle);
-        if self.handles.num_handles() == known {
+        self.known.forget(id);
+        self.put(self.slots.place(id), handle);
+    }
+
+    /// Put the handle of a tensor in its place. What is known of the tensor there before no longer
+    /// holds.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, place: Place, handle: B::Handle) {
+        let is_new = match place {
+            Place::Container(id) => {
+                let known = self.handles.num_handles();
+                self.handles.register_handle(id, handle);
+                self.handles.num_handles() != known
+            }
+            Place::Slot(slot) => self.slots.put(slot, Slot::Held(handle)),
+        };
+        if !is_new {
             // It took the place of another.
             self.live_bytes.lose_count();
         }
@@ -89,19 +155,24 @@ impl<B: BackendIr> Context<B> {
 
     /// Let go of `id`, whatever it holds.
     pub(crate) fn forget(&mut self, id: TensorId) {
-        if let Some(Handle::Existing(handle)) = self.handles.remove_handle(id) {
-            self.live_bytes.remove(Some(held_bytes::<B>(handle)));
-        }
+        let handle = match self.slots.place(id) {
+            Place::Container(id) => match self.handles.remove_handle(id) {
+                Some(Handle::Existing(handle)) => handle,
+                _ => return,
+            },
+            Place::Slot(slot) => match self.slots.take(slot) {
+                Slot::Held(handle) => handle,
+                _ => return,
+            },
+        };
+        self.live_bytes.remove_held::<B>(&handle);
     }
 }
 
-/// The allocator has as many bytes to give.
+/// Whether the allocator has as many bytes to give.
 #[cold]
-fn allocatable(id: TensorId, bytes: u64) -> Outcome {
+fn is_allocatable(bytes: u64) -> bool {
     let mut trial = Vec::<u8>::new();
     let given = usize::try_from(bytes).is_ok_and(|bytes| trial.try_reserve_exact(bytes).is_ok());
-    match given && core::hint::black_box(&trial).capacity() > 0 {
-        true => Ok(()),
-        false => Err(Box::new(Fault::OutOfMemory { id, bytes })),
-    }
+    given && core::hint::black_box(&trial).capacity() > 0
 }

@@ -5,6 +5,7 @@
 mod commands {
     //! The commands, one file each.
 
+    pub(crate) mod bench;
     pub(crate) mod check;
     pub(crate) mod diff;
     pub(crate) mod docs;
@@ -13,6 +14,7 @@ mod commands {
     pub(crate) mod new_op;
     pub(crate) mod package;
     pub(crate) mod show;
+    pub(crate) mod stack;
     pub(crate) mod upgrade;
     pub(crate) mod upstream;
 }
@@ -36,7 +38,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{check, diff, docs, list, new_op, package, show, upgrade};
+use commands::{bench, check, diff, docs, list, new_op, package, show, stack, upgrade};
 use outcome::exit_code;
 use output::Output;
 use workspace::Workspace;
@@ -82,6 +84,12 @@ enum Command {
     /// Write the files that are made from the table: OPS.md, the counts in the README, the schema.
     #[command(after_help = docs::EXAMPLES)]
     Docs(docs::Args),
+    /// Count what the interpreter adds on top of the backend, beside burn-router's.
+    #[command(after_help = bench::EXAMPLES)]
+    Bench(bench::Args),
+    /// Show the largest frames of the interpreter's functions in an unoptimised build.
+    #[command(after_help = stack::EXAMPLES)]
+    Stack,
     /// Pack the publishable crates and build what was packed outside the workspace.
     #[command(after_help = package::EXAMPLES)]
     Package,
@@ -104,6 +112,8 @@ fn main() -> ExitCode {
         Command::Diff(args) => diff::run(&workspace, &args, &mut output),
         Command::Upgrade(args) => upgrade::run(&workspace, &args, &mut output),
         Command::Docs(args) => docs::run(&workspace, &args, &mut output),
+        Command::Bench(args) => bench::run(&workspace, &args, &mut output),
+        Command::Stack => stack::run(&workspace, &mut output),
         Command::Package => package::run(&workspace, &mut output),
         Command::Mutate(args) => commands::mutate::run(&workspace, &args, &mut output),
         Command::Upstream(args) => commands::upstream::run(&workspace, &args, &mut output),

@@ -7,6 +7,7 @@ use burn_std::{bf16, f16};
 use super::{ensure, shaped, shaped_as};
 use crate::context::Outcome;
 use crate::kind;
+use crate::known::same_dims;
 
 /// Both tensors have the same shape.
 pub(crate) fn same_shape(tensor: &TensorIr, other: &TensorIr) -> Outcome {
@@ -42,8 +43,9 @@ pub(crate) fn same_optional_dtype(tensor: &TensorIr, other: &Option<TensorIr>) -
 
 /// The output has the shape that both inputs broadcast to.
 pub(crate) fn broadcast(lhs: &TensorIr, rhs: &TensorIr, out: &TensorIr) -> Outcome {
-    if lhs.shape == rhs.shape {
-        return shaped(out, &lhs.shape);
+    let (one, other): (&[usize], &[usize]) = (&lhs.shape, &rhs.shape);
+    if same_dims(one, other) {
+        return shaped(out, one);
     }
     shaped_as(out, lhs.shape.broadcast(&rhs.shape))
 }

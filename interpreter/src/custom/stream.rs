@@ -20,14 +20,22 @@ pub(crate) fn stream_drop<B: BackendIr>(tensor: &TensorIr, ctx: &mut Context<B>)
     Ok(())
 }
 
+pub(crate) fn stream_custom<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>) -> Outcome {
+    match ctx.slots.is_replaying() {
+        false => run_handler(op, ctx),
+        true => ctx.with_handles(op, run_handler),
+    }
+}
+
 /// Run the handler, between a look at its inputs and a look at its outputs: it is held to the
 /// declaration of the operation.
-pub(crate) fn stream_custom<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>) -> Outcome {
+fn run_handler<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>) -> Outcome {
     let Some(handler) = ctx.custom_ops.get(&op.id) else {
         return Err(Box::new(Fault::MissingHandler { id: op.id.clone() }));
     };
     // The handler may change any tensor.
     ctx.live_bytes.lose_count();
+    ctx.known.forget_all();
     for input in &op.inputs {
         if !ctx.handles.has_handle(&input.id) {
             return Err(ctx.no_data(input.id));

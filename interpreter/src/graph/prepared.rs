@@ -1,0 +1,283 @@
+//! A graph made ready to be replayed: what every replay would find out anew is found out once.
+//!
+//! The operations have slots in place of ids, see [`Slots`](crate::slots::Slots), and the dims,
+//! scalars and ranges of the replay before. Those are put in place anew only where they differ.
+
+use alloc::vec::Vec;
+use core::any::TypeId;
+
+use burn_backend::{DType, Shape, Slice};
+use burn_ir::{
+    BackendIr, GraphBindings, GraphIr, IrVisitorMut, OperationIr, ScalarIr, TensorId, TensorIr,
+};
+use hashbrown::HashMap;
+
+use crate::context::Context;
+use crate::guard::guard;
+use crate::interpreter::TensorInterpreter;
+use crate::limits::Limits;
+use crate::operations;
+
+pub(super) struct Prepared {
+    operations: Vec<OperationIr>,
+    slots: HashMap<TensorId, usize>,
+    /// The slots of the graph's inputs, in their order.
+    inputs: Vec<usize>,
+    /// Whether all uses of a tensor declare the same dtype and dims.
+    is_uniform: bool,
+    dims: Table<usize>,
+    scalars: Table<ScalarIr>,
+    ranges: Table<Slice>,
+    /// The operations that have scalars or ranges.
+    varying: Vec<usize>,
+    /// The backend and the limits that the operations, as they are, passed all checks with.
+    checked: Option<(TypeId, Limits)>,
+}
+
+/// What the bindings give by index, and where it belongs.
+struct Table<T> {
+    /// The index of each place, in the order that operations are visited in; `None` for a literal.
+    places: Vec<Option<usize>>,
+    /// The bound values; `None` before the first replay.
+    bound: Option<Vec<T>>,
+    /// How many values there must be.
+    len: usize,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self {
+            places: Vec::new(),
+            bound: None,
+            len: 0,
+        }
+    }
+}
+
+impl<T: Clone + PartialEq> Table<T> {
+    /// One more place, which takes the value of an index.
+    fn add(&mut self, index: usize) {
+        self.places.push(Some(index));
+        self.len = self.len.max(index.saturating_add(1));
+    }
+
+    fn add_literal(&mut self) {
+        self.places.push(None);
+    }
+
+    /// Whether the values differ from those in place; they are in place now.
+    fn changes(&mut self, values: &[T]) -> bool {
+        if self.bound.as_deref() == Some(values) {
+            return false;
+        }
+        let bound = self.bound.get_or_insert_default();
+        bound.clear();
+        bound.extend_from_slice(values);
+        true
+    }
+
+    /// The value of the place.
+    fn value(&self, place: &mut usize) -> Option<&T> {
+        let index = self.places.get(*place).copied().flatten();
+        *place += 1;
+        self.bound.as_ref()?.get(index?)
+    }
+}
+
+impl Prepared {
+    pub(super) fn new(graph: &GraphIr) -> Self {
+        let mut preparer = Preparer::default();
+        let mut operations = graph.operations.clone();
+        let mut varying = Vec::new();
+        for (position, operation) in operations.iter_mut().enumerate() {
+            let count =
+                |preparer: &Preparer| preparer.scalars.places.len() + preparer.ranges.places.len();
+            let before = count(&preparer);
+            operation.visit_mut(&mut preparer);
+            if count(&preparer) > before {
+                varying.push(position);
+            }
+        }
+        let slots = preparer.slots;
+        Self {
+            operations,
+            inputs: graph.inputs.iter().map(|input| slots[input]).collect(),
+            slots,
+            is_uniform: preparer.is_uniform,
+            dims: preparer.dims,
+            scalars: preparer.scalars,
+            ranges: preparer.ranges,
+            varying,
+            checked: None,
+        }
+    }
+
+    /// Bind the graph to one invocation, if the bindings fit; nothing changes if they do not.
+    pub(super) fn bind<B: BackendIr>(
+        &mut self,
+        ctx: &mut Context<B>,
+        bindings: &GraphBindings,
+    ) -> bool {
+        let GraphBindings {
+            tensors,
+            shapes,
+            scalars,
+            ranges,
+        } = bindings;
+        if shapes.len() < self.dims.len
+            || scalars.len() < self.scalars.len
+            || ranges.len() < self.ranges.len
+        {
+            return false;
+        }
+        let dims = self.dims.changes(shapes);
+        let others = self.scalars.changes(scalars) | self.ranges.changes(ranges);
+        if dims || others {
+            self.put_in_place(dims);
+        }
+        let is_checked = self.checked == Some((TypeId::of::<B>(), ctx.limits));
+        ctx.slots
+            .open(self.slots.len(), self.is_uniform, is_checked);
+        for (relative, concrete) in tensors {
+            if let Some(slot) = self.slots.get(relative) {
+                ctx.slots.bind(*slot, *concrete);
+            }
+        }
+        if !self.inputs.iter().all(|input| ctx.slots.is_bound(*input)) {
+            ctx.close_slots();
+            return false;
+        }
+        true
+    }
+
+    #[cold]
+    fn put_in_place(&mut self, dims: bool) {
+        self.checked = None;
+        let mut patcher = Patcher {
+            dims: dims.then_some(&self.dims),
+            scalars: &self.scalars,
+            ranges: &self.ranges,
+            places: [0; 3],
+        };
+        let operations = &mut self.operations;
+        match dims {
+            true => operations
+                .iter_mut()
+                .for_each(|op| op.visit_mut(&mut patcher)),
+            false => {
+                for position in &self.varying {
+                    operations[*position].visit_mut(&mut patcher);
+                }
+            }
+        }
+    }
+
+    /// Execute the operations, with the bindings last given.
+    pub(super) fn run<B: BackendIr>(&mut self, interpreter: &mut TensorInterpreter<B>) {
+        let ctx = &mut interpreter.context;
+        let mut operations = self.operations.iter();
+        let mut current = None;
+        loop {
+            // Guarded as a whole: an operation that fails does not end the replay.
+            let outcome = guard(|| {
+                for operation in operations.by_ref() {
+                    current = Some(operation);
+                    operations::execute(ctx, operation)?;
+                }
+                Ok(())
+            });
+            match (outcome, current) {
+                (Err(fault), Some(operation)) => {
+                    // Its outputs carry the error.
+                    let _ = ctx.fail(operation, *fault);
+                }
+                _ => break,
+            }
+        }
+        // How many tensors there are is another matter each time.
+        if ctx.slots.is_clean && ctx.limits.max_live_tensors == usize::MAX {
+            self.checked = Some((TypeId::of::<B>(), ctx.limits));
+        }
+        ctx.close_slots();
+    }
+}
+
+/// Puts slots in place of ids, and notes where the bindings belong.
+struct Preparer {
+    slots: HashMap<TensorId, usize>,
+    declared: Vec<(DType, Shape)>,
+    is_uniform: bool,
+    dims: Table<usize>,
+    scalars: Table<ScalarIr>,
+    ranges: Table<Slice>,
+}
+
+impl Default for Preparer {
+    fn default() -> Self {
+        Self {
+            slots: HashMap::new(),
+            declared: Vec::new(),
+            is_uniform: true,
+            dims: Table::default(),
+            scalars: Table::default(),
+            ranges: Table::default(),
+        }
+    }
+}
+
+impl IrVisitorMut for Preparer {
+    fn visit_tensor_mut(&mut self, tensor: &mut TensorIr) {
+        let next = self.slots.len();
+        let slot = *self.slots.entry(tensor.id).or_insert(next);
+        tensor.id = TensorId::new(slot as u64);
+        match self.declared.get(slot) {
+            Some((dtype, dims)) => {
+                self.is_uniform &= *dtype == tensor.dtype && *dims == tensor.shape;
+            }
+            None => self.declared.push((tensor.dtype, tensor.shape.clone())),
+        }
+        for dim in tensor.shape.iter() {
+            self.dims.add(*dim);
+        }
+    }
+
+    fn visit_scalar_mut(&mut self, scalar: &mut ScalarIr) {
+        match *scalar {
+            // An index beyond all tables is found to be so.
+            ScalarIr::UInt(index) => self.scalars.add(index.try_into().unwrap_or(usize::MAX)),
+            _ => self.scalars.add_literal(),
+        }
+    }
+
+    fn visit_range_mut(&mut self, range: &mut Slice) {
+        self.ranges
+            .add(range.start.try_into().unwrap_or(usize::MAX));
+    }
+}
+
+/// Puts what is bound in its place.
+struct Patcher<'p> {
+    dims: Option<&'p Table<usize>>,
+    scalars: &'p Table<ScalarIr>,
+    ranges: &'p Table<Slice>,
+    places: [usize; 3],
+}
+
+impl IrVisitorMut for Patcher<'_> {
+    fn visit_tensor_mut(&mut self, tensor: &mut TensorIr) {
+        let Some(dims) = self.dims else { return };
+        for dim in tensor.shape.iter_mut() {
+            *dim = dims.value(&mut self.places[0]).copied().unwrap_or(*dim);
+        }
+    }
+
+    fn visit_scalar_mut(&mut self, scalar: &mut ScalarIr) {
+        let bound = self.scalars.value(&mut self.places[1]);
+        *scalar = bound.copied().unwrap_or(*scalar);
+    }
+
+    fn visit_range_mut(&mut self, range: &mut Slice) {
+        let bound = self.ranges.value(&mut self.places[2]);
+        *range = bound.copied().unwrap_or(*range);
+    }
+}

@@ -1,0 +1,303 @@
+//! Where the tensors of a graph are while it is replayed.
+//!
+//! The operations of a prepared graph have slots in place of ids. A tensor of the graph's boundary
+//! is bound to the id that the client knows it by, and stays among the other handles. An
+//! intermediate tensor is held by its slot: nothing is looked up for it. It gets an id only where
+//! others must be told of it, in an error or by the handler of a custom operation.
+
+use alloc::vec::Vec;
+use core::mem;
+
+use burn_ir::{
+    BackendIr, CustomOpIr, Handle, IrVisitorMut, OperationIr, TensorError, TensorId, TensorIr,
+    TensorStatus,
+};
+use hashbrown::HashMap;
+
+use crate::context::{Context, Outcome};
+use crate::graph::{INTERMEDIATE, fresh_id};
+use crate::guard::guard;
+
+/// What a slot holds.
+#[derive(Default)]
+pub(crate) enum Slot<H> {
+    #[default]
+    Empty,
+    /// A tensor of the boundary, by the client's id.
+    Bound(TensorId),
+    Held(H),
+    Errored(TensorError),
+}
+
+/// Where a tensor is.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    Container(TensorId),
+    Slot(usize),
+}
+
+/// The slots of the graph that is replayed; without one, there are none.
+pub(crate) struct Slots<H> {
+    slots: Vec<Slot<H>>,
+    /// The ids of operations are slots now.
+    is_replaying: bool,
+    /// Whoever reads a slot declares the dtype and shape that it was written with.
+    is_uniform: bool,
+    /// The operations, which have not changed since, passed all checks in a replay before.
+    is_checked: bool,
+    /// They do so in this replay, and will again.
+    pub(crate) is_clean: bool,
+    /// How many hold a tensor or an error.
+    occupied: usize,
+    /// The ids given to slots.
+    names: HashMap<usize, TensorId>,
+    /// A client's id is like that of an intermediate tensor.
+    has_hostile_ids: bool,
+}
+
+impl<H> Default for Slots<H> {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            is_replaying: false,
+            is_uniform: false,
+            is_checked: false,
+            is_clean: false,
+            occupied: 0,
+            names: HashMap::new(),
+            has_hostile_ids: false,
+        }
+    }
+}
+
+impl<H> Slots<H> {
+    /// Begin a replay with as many slots.
+    pub(crate) fn open(&mut self, len: usize, is_uniform: bool, is_checked: bool) {
+        self.slots.clear();
+        self.slots.resize_with(len, Slot::default);
+        self.is_replaying = true;
+        self.is_uniform = is_uniform;
+        self.is_checked = is_checked;
+        self.is_clean = true;
+    }
+
+    #[inline]
+    pub(crate) fn is_checked(&self) -> bool {
+        self.is_checked
+    }
+
+    /// The tensor of the slot is one of the boundary.
+    pub(crate) fn bind(&mut self, slot: usize, id: TensorId) {
+        self.has_hostile_ids |= id.value() & INTERMEDIATE != 0;
+        self.slots[slot] = Slot::Bound(id);
+    }
+
+    pub(crate) fn is_bound(&self, slot: usize) -> bool {
+        matches!(self.slots[slot], Slot::Bound(_))
+    }
+
+    /// Where the tensor is that an operation calls `id`.
+    #[inline]
+    pub(crate) fn place(&self, id: TensorId) -> Place {
+        if !self.is_replaying {
+            return Place::Container(id);
+        }
+        let slot = id.value() as usize;
+        match self.slots[slot] {
+            Slot::Bound(id) => Place::Container(id),
+            _ => Place::Slot(slot),
+        }
+    }
+
+    pub(crate) fn is_replaying(&self) -> bool {
+        self.is_replaying
+    }
+
+    /// Whether a tensor that is held by a slot has been compared with what the IR declares.
+    #[inline]
+    pub(crate) fn is_uniform(&self) -> bool {
+        self.is_uniform
+    }
+
+    /// How many slots hold a tensor or an error.
+    #[inline]
+    pub(crate) fn occupied(&self) -> usize {
+        self.occupied
+    }
+
+    pub(crate) fn get(&self, slot: usize) -> &Slot<H> {
+        &self.slots[slot]
+    }
+
+    /// Empty a slot that is not bound.
+    #[inline]
+    pub(crate) fn take(&mut self, slot: usize) -> Slot<H> {
+        let content = mem::take(&mut self.slots[slot]);
+        self.occupied -= usize::from(!matches!(content, Slot::Empty));
+        content
+    }
+
+    /// Take the tensor out of a slot that is not bound.
+    #[inline(always)]
+    pub(crate) fn take_held(&mut self, slot: usize) -> Option<H> {
+        if !matches!(self.slots[slot], Slot::Held(_)) {
+            return None;
+        }
+        match self.take(slot) {
+            Slot::Held(handle) => Some(handle),
+            _ => None,
+        }
+    }
+
+    /// Fill a slot that is not bound. Whether it was empty.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, slot: usize, content: Slot<H>) -> bool {
+        let slot = &mut self.slots[slot];
+        let was_empty = matches!(slot, Slot::Empty);
+        *slot = content;
+        self.occupied += usize::from(was_empty);
+        was_empty
+    }
+
+    /// The tensor in a slot that is not bound.
+    #[inline]
+    pub(crate) fn held(&self, slot: usize) -> Option<&H> {
+        match &self.slots[slot] {
+            Slot::Held(handle) => Some(handle),
+            _ => None,
+        }
+    }
+
+    /// The tensors in slots.
+    pub(crate) fn all_held(&self) -> impl Iterator<Item = &H> {
+        self.slots.iter().filter_map(|slot| match slot {
+            Slot::Held(handle) => Some(handle),
+            _ => None,
+        })
+    }
+
+    fn is_bound_to(&self, id: TensorId) -> bool {
+        let is_it = |slot: &Slot<H>| matches!(slot, Slot::Bound(bound) if *bound == id);
+        self.has_hostile_ids && self.slots.iter().any(is_it)
+    }
+}
+
+/// The end of a replay, and what others are told of the tensors in slots.
+impl<B: BackendIr> Context<B> {
+    /// Let go of the tensors that nothing has read.
+    pub(crate) fn close_slots(&mut self) {
+        let slots = &mut self.slots;
+        slots.is_replaying = false;
+        slots.is_checked = false;
+        if slots.occupied > 0 {
+            for slot in slots.slots.drain(..) {
+                if let Slot::Held(handle) = slot {
+                    self.live_bytes.remove_held::<B>(&handle);
+                }
+            }
+            slots.occupied = 0;
+        }
+        slots.names.clear();
+        slots.has_hostile_ids = false;
+    }
+
+    /// The id of the tensor that an operation calls `id`.
+    pub(crate) fn name(&mut self, id: TensorId) -> TensorId {
+        match self.slots.place(id) {
+            Place::Container(id) => id,
+            Place::Slot(slot) => self.name_of(slot),
+        }
+    }
+
+    /// The id of the tensor that the slot holds.
+    pub(crate) fn name_of(&mut self, slot: usize) -> TensorId {
+        if let Some(name) = self.slots.names.get(&slot) {
+            return *name;
+        }
+        let name = fresh_id(|id| self.knows(&id) || self.slots.is_bound_to(id));
+        self.slots.names.insert(slot, name);
+        name
+    }
+
+    /// The operation with ids in place of slots.
+    pub(crate) fn named(&mut self, op: &OperationIr) -> OperationIr {
+        struct Namer<'c, B: BackendIr>(&'c mut Context<B>);
+
+        impl<B: BackendIr> IrVisitorMut for Namer<'_, B> {
+            fn visit_tensor_mut(&mut self, tensor: &mut TensorIr) {
+                tensor.id = self.0.name(tensor.id);
+            }
+        }
+
+        let mut op = op.clone();
+        op.visit_mut(&mut Namer(self));
+        op
+    }
+
+    /// Do `work` with ids in place of slots.
+    pub(crate) fn with_names<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let was_replaying = mem::take(&mut self.slots.is_replaying);
+        let was_checked = mem::take(&mut self.slots.is_checked);
+        let result = work(self);
+        self.slots.is_replaying = was_replaying;
+        self.slots.is_checked = was_checked;
+        result
+    }
+
+    /// Do `work` for a custom operation with its tensors among the handles, where its handler looks
+    /// for them.
+    pub(crate) fn with_handles(
+        &mut self,
+        op: &CustomOpIr,
+        work: impl FnOnce(&CustomOpIr, &mut Self) -> Outcome,
+    ) -> Outcome {
+        let mut named = op.clone();
+        let mut moved = Vec::new();
+        for tensor in named.inputs.iter_mut().chain(&mut named.outputs) {
+            let place = self.slots.place(tensor.id);
+            tensor.id = self.name(tensor.id);
+            let Place::Slot(slot) = place else { continue };
+            moved.push((slot, tensor.id));
+            match self.slots.take(slot) {
+                Slot::Held(handle) => self.handles.register_handle(tensor.id, handle),
+                Slot::Errored(error) => self.handles.set_error(tensor.id, error),
+                Slot::Empty | Slot::Bound(_) => (),
+            }
+        }
+        let outcome = self.with_names(|ctx| guard(|| work(&named, ctx)));
+        // The handler may have put anything in the place of an input.
+        self.slots.is_uniform = false;
+        for (slot, id) in moved {
+            match self.handles.remove_handle(id) {
+                Some(Handle::Existing(handle)) => {
+                    self.slots.put(slot, Slot::Held(handle));
+                }
+                Some(Handle::Errored(error)) => {
+                    self.slots.put(slot, Slot::Errored(error));
+                }
+                Some(Handle::NotInit) | None => (),
+            }
+        }
+        outcome
+    }
+
+    /// Let go of the inputs of an operation that failed, at their last use, and leave its error in
+    /// the outputs.
+    pub(crate) fn settle(&mut self, op: &OperationIr, error: &TensorError) {
+        for input in op.inputs() {
+            match self.slots.place(input.id) {
+                _ if input.status != TensorStatus::ReadWrite => (),
+                Place::Container(id) => drop(self.handles.remove_handle(id)),
+                Place::Slot(slot) => drop(self.slots.take(slot)),
+            }
+        }
+        for output in op.outputs() {
+            match self.slots.place(output.id) {
+                Place::Container(id) => self.handles.set_error(id, error.clone()),
+                Place::Slot(slot) => {
+                    self.slots.put(slot, Slot::Errored(error.clone()));
+                }
+            }
+        }
+    }
+}
