@@ -63,7 +63,7 @@ fn take_out(scratch: &Scratch) -> String {
     row
 }
 
-const CASE: &str = "        binary(Float::Hypot),\n";
+const CASE: &str = "        binary(Float::Hypot),\n        both(Float::Hypot),\n";
 
 #[test]
 fn add_an_operation() {

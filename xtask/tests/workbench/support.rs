@@ -115,6 +115,7 @@ impl Scratch {
         for folder in [
             "interpreter/src/check",
             "interpreter/src/custom",
+            "tests/downstream/src",
             "tests/tests",
         ] {
             copy(&workspace().join(folder), &scratch.root.join(folder));
