@@ -97,10 +97,19 @@ pub(crate) fn elements(shape: &[usize]) -> Option<usize> {
 }
 
 /// The bytes of the elements, if they can be counted.
+///
+/// Backends go over the axes of a tensor that has no elements, too: its other axes must not be
+/// longer than those of a tensor that the machine could hold.
 pub(crate) fn bytes(shape: &Shape, dtype: DType) -> Option<u64> {
-    elements(shape)?
-        .checked_mul(dtype.size())
-        .map(|bytes| bytes as u64)
+    let size = |elements: usize| elements.checked_mul(dtype.size()).map(|bytes| bytes as u64);
+    match elements(shape)? {
+        0 => {
+            let mut axes = shape.iter().map(|dim| (*dim).max(1));
+            let extent = size(axes.try_fold(1_usize, usize::checked_mul)?)?;
+            (extent <= machine_bytes()).then_some(0)
+        }
+        elements => size(elements),
+    }
 }
 
 /// The bytes that the IR declares.

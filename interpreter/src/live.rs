@@ -99,6 +99,8 @@ impl<B: BackendIr> Context<B> {
             let live = self.live_bytes();
             self.live_bytes.count = live;
             self.live_bytes.is_lost = false;
+            // What it takes the place of goes.
+            let live = live.saturating_sub(self.bytes_in_place_of(id));
             if live.saturating_add(bytes) > limit {
                 let id = self.name(id);
                 return Err(Box::new(Fault::TooManyBytes {
@@ -120,6 +122,15 @@ impl<B: BackendIr> Context<B> {
         }
         self.live_bytes.count = self.live_bytes.count.saturating_add(bytes);
         Ok(())
+    }
+
+    /// The bytes of the tensor that `id` holds now.
+    fn bytes_in_place_of(&self, id: TensorId) -> u64 {
+        let held = match self.slots.place(id) {
+            Place::Container(id) => self.handles.get_handle_ref(&id),
+            Place::Slot(slot) => self.slots.held(slot),
+        };
+        held.map_or(0, held_bytes::<B>)
     }
 
     #[cold]

@@ -1,6 +1,7 @@
 //! What no single row can tell: gaps, overlaps, names that clash, notation out of place.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::model::{
@@ -12,6 +13,7 @@ use crate::model::{
 pub(crate) fn lint(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
     for group in &table.groups {
         lint_name(group, diagnostics);
+        lint_identifiers(group, diagnostics);
         lint_call(group, diagnostics);
         lint_coverage(group, diagnostics);
         lint_siblings(group, diagnostics);
@@ -40,6 +42,54 @@ fn lint_name(group: &Group, diagnostics: &mut Vec<Diagnostic>) {
                 .help("the enums of operations in burn-ir are called `…OperationIr`"),
         ),
     }
+}
+
+/// Whatever becomes a name in the generated code can be one.
+fn lint_identifiers(group: &Group, diagnostics: &mut Vec<Diagnostic>) {
+    let mut check = |what: &str, name: &str, span: &Range<usize>| {
+        if !is_identifier(name) {
+            diagnostics.push(
+                Diagnostic::new(
+                    format!("`{name}` cannot be the name of {what}"),
+                    span.clone(),
+                )
+                .help(
+                    "a name has letters, digits and `_`, begins with a letter, and is no keyword",
+                ),
+            );
+        }
+    };
+    check("an enum", &group.ir, &group.ir.span);
+    for row in &group.rows {
+        check("a variant", &row.variant, &row.key_span());
+        for body in row
+            .body
+            .iter()
+            .filter(|body| body.handling == Handling::Call)
+        {
+            if let Some(method) = &body.signature.method {
+                check("a method", method, &method.span);
+            }
+        }
+    }
+    if let Some(call) = &group.call {
+        let spelled = call.replace("{kind}", "kind").replace("{method}", "method");
+        check("a method", &spelled, &call.span);
+    }
+}
+
+/// The keywords that could be mistaken for names of methods, variants or enums.
+const KEYWORDS: [&str; 38] = [
+    "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
+    "crate", "do", "dyn", "else", "enum", "extern", "final", "fn", "for", "if", "impl", "in",
+    "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
+    "return", "self", "static", "struct", "while",
+];
+
+fn is_identifier(name: &str) -> bool {
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let goes_on = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    begins && goes_on && !KEYWORDS.contains(&name)
 }
 
 /// `call` spells a method out per kind, so it belongs to groups with several arms.
@@ -334,12 +384,22 @@ fn lint_checks(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
     let rows = table.groups.iter().flat_map(|group| &group.rows);
     let bodies: Vec<&Body> = rows.filter_map(|row| row.body.as_ref()).collect();
     // The checks of an IR struct stand for several rows: what is wrong is said once.
-    let mut said = HashSet::new();
+    let (mut said, mut missing) = (HashSet::new(), HashSet::new());
     let executed = |body: &&&Body| !matches!(body.handling, Handling::Unsupported(_));
     for body in bodies.iter().filter(executed) {
         for arg in body.checks.iter().flat_map(|check| &check.args) {
             let fields = || body.signature.fields().map(|field| field.as_str());
-            if fields().any(|field| field == arg.as_str()) || !said.insert(arg.span.start) {
+            if fields().any(|field| field == arg.as_str()) {
+                continue;
+            }
+            if body.signature.checks.is_none() && is_field_elsewhere(&bodies, body, arg) {
+                let diagnostic = missing_field(body, arg);
+                if missing.insert((diagnostic.span.start, arg.as_str())) {
+                    diagnostics.push(diagnostic);
+                }
+                continue;
+            }
+            if !said.insert(arg.span.start) {
                 continue;
             }
             let message = match body.signature.takes_whole() {
@@ -368,5 +428,37 @@ fn lint_checks(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
                 None => diagnostic,
             });
         }
+    }
+}
+
+/// Whether another row of the same IR struct names the field.
+fn is_field_elsewhere(bodies: &[&Body], body: &Body, field: &Spanned<String>) -> bool {
+    let ir_struct = |body: &Body| {
+        body.signature
+            .ir_struct
+            .as_ref()
+            .map(|name| name.value.clone())
+    };
+    bodies.iter().any(|other| {
+        ir_struct(other) == ir_struct(body)
+            && other.signature.fields().any(|name| **name == **field)
+    })
+}
+
+/// The row leaves out, or misspells, a field that its struct is checked by.
+fn missing_field(body: &Body, field: &Spanned<String>) -> Diagnostic {
+    let near = nearest(field, body.signature.fields().map(|name| name.as_str()));
+    let mut names = body.signature.fields();
+    let near = near.and_then(|near| names.find(|name| name.as_str() == near));
+    let ir_struct = body.signature.ir_struct.as_ref();
+    let span = near.or(ir_struct).map_or(0..0, |name| name.span.clone());
+    let diagnostic = Diagnostic::new(
+        format!("the row does not name the field `{}`", **field),
+        span,
+    )
+    .related(field.span.clone(), "which its struct is checked by");
+    match near {
+        Some(_) => diagnostic.help(format!("did you mean `{}`?", **field)),
+        None => diagnostic,
     }
 }

@@ -12,7 +12,13 @@ pub(crate) fn multiplied(lhs: &TensorIr, rhs: &TensorIr, out: &TensorIr) -> Outc
         let (id, shape) = (lhs.id, &lhs.shape);
         alloc::format!("{id} of shape {shape} is no matrix")
     })?;
-    shaped_as(out, calculate_matmul_output(&lhs.shape, &rhs.shape))
+    shaped_as(out, calculate_matmul_output(&lhs.shape, &rhs.shape))?;
+    // Backends take the larger of both sizes for the batch, and read what an empty one has not.
+    let batch = |tensor: &TensorIr| tensor.shape[..tensor.shape.rank() - 2].contains(&0);
+    ensure(batch(lhs) == batch(rhs), || {
+        let (lhs, rhs) = (&lhs.shape, &rhs.shape);
+        alloc::format!("an empty batch is not broadcast: {lhs} and {rhs}")
+    })
 }
 
 /// Both tensors hold vectors of three elements along the axis.
@@ -28,6 +34,14 @@ pub(crate) fn crossed(lhs: &TensorIr, rhs: &TensorIr, dim: &usize) -> Outcome {
 /// `y` is `x`, each of its last vectors multiplied by `weight` of shape `[d_input, d_output]`.
 pub(crate) fn transformed(x: &TensorIr, weight: &TensorIr, y: &TensorIr) -> Outcome {
     rank(weight, 2)?;
+    let (id, batch) = (
+        x.id,
+        x.shape.split_at_checked(x.shape.rank().saturating_sub(2)),
+    );
+    ensure(batch.is_none_or(|(batch, _)| !batch.contains(&0)), || {
+        let shape = &x.shape;
+        alloc::format!("{id} of shape {shape} has an empty batch, which backends cannot transform")
+    })?;
     let mut shape = x.shape.clone();
     match shape.last_mut() {
         Some(last) if *last == weight.shape[0] => *last = weight.shape[1],

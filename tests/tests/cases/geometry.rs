@@ -3,7 +3,8 @@
 use burn_ir::{
     AvgPool1dOpIr, BatchNormOpIr, Conv1dOpIr, Conv1dOptionsIr, Conv2dOpIr, Conv2dOptionsIr,
     Conv3dOpIr, Conv3dOptionsIr, ConvTranspose2dOpIr, ConvTranspose2dOptionsIr, LayerNormOpIr,
-    MaxPool2dOpIr, ModuleOperationIr, OperationIr, ScalarIr, Unfold4dOpIr, Unfold4dOptionsIr,
+    LinearOpIr, MaxPool2dOpIr, ModuleOperationIr, OperationIr, ScalarIr, Unfold4dOpIr,
+    Unfold4dOptionsIr,
 };
 use interpreter_tests::Tensors;
 use interpreter_tests::stream::out;
@@ -284,4 +285,29 @@ fn parameters_of_another_size() {
         normalize,
         &["with shape [4], but the operation asks for [3]"],
     );
+}
+
+/// burn-flex reads the elements that an empty batch does not have.
+#[test]
+fn batches_without_matrices() {
+    for (lhs, rhs, product) in [
+        ([0, 3, 2], [1, 2, 2], [0, 3, 2]),
+        ([1, 3, 2], [0, 2, 2], [0, 3, 2]),
+    ] {
+        let matmul = |t: &mut Tensors| {
+            let (lhs, rhs) = (t.float(&lhs), t.float(&rhs));
+            let out = out(t.id().value(), &product, F32);
+            interpreter_tests::stream::matmul(lhs, rhs, out)
+        };
+        refuses(matmul, &["an empty batch is not broadcast"]);
+    }
+    let linear = |t: &mut Tensors| {
+        OperationIr::Module(ModuleOperationIr::Linear(LinearOpIr {
+            x: t.float(&[0, 3, 2]),
+            weight: t.float(&[2, 2]),
+            bias: None,
+            out: out(t.id().value(), &[0, 3, 2], F32),
+        }))
+    };
+    refuses(linear, &["has an empty batch"]);
 }

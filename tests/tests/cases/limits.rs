@@ -87,6 +87,43 @@ fn the_bytes_of_all_tensors() {
 }
 
 #[test]
+fn a_tensor_counts_once_also_while_it_is_replaced() {
+    let data = || TensorData::from([1.0f32, 2.0]);
+    let limits = Limits::default().max_live_bytes(8);
+    let mut interpreter = with_floats::<Flex>(&[]).with_limits(limits);
+    for _ in 0..3 {
+        assert!(
+            interpreter
+                .try_register_tensor_data_id(id(1), data())
+                .is_ok()
+        );
+    }
+    assert_eq!(interpreter.live_bytes(), 8);
+    assert!(
+        interpreter
+            .try_register_tensor_data_id(id(2), data())
+            .is_err()
+    );
+    assert_eq!(floats(&mut interpreter, 1, 2), Ok(vec![1.0, 2.0]));
+}
+
+/// Backends go over the other axes of a tensor without elements, and allocate by them.
+#[test]
+fn the_axes_of_a_tensor_without_elements() {
+    let mut interpreter = with_floats::<Flex>(&[]);
+    let data = TensorData::new(Vec::<f32>::new(), [1_usize << 44, 0]);
+    let fault = interpreter.try_register_tensor_data_id(id(1), data);
+    let fault = fault.expect_err("no machine goes over such an axis");
+    assert!(
+        matches!(fault, Fault::TensorTooLarge { bytes: None, .. }),
+        "{fault}"
+    );
+    let data = TensorData::new(Vec::<f32>::new(), [1_usize << 10, 0]);
+    assert!(interpreter.try_register_tensor_data_id(id(1), data).is_ok());
+    assert_eq!(interpreter.live_bytes(), 0);
+}
+
+#[test]
 fn the_number_of_tensors() {
     let mut interpreter = limited(Limits::default().max_live_tensors(3));
     let sum = |to| add(ro(1, &[4], F32), ro(2, &[4], F32), out(to, &[4], F32));
