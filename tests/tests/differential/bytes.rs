@@ -23,8 +23,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::cases;
-use crate::memory::peak_of;
-use crate::streams::{Relative, number};
+use super::memory::peak_of;
+use super::streams::{Relative, number};
 
 /// Bytes that a decoder takes for the beginning of something large, or of something else.
 const TRAPS: [&[u8]; 12] = [
