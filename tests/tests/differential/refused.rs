@@ -1,16 +1,20 @@
 //! Rows that upstream does not execute: what ours makes of them, against the backend itself.
 
 use burn_backend::ops::IntTensorOps;
-use burn_backend::{DType, Distribution, Shape, TensorData, quantization::QuantScheme};
+use burn_backend::{
+    BoolStore, DType, Distribution, Shape, TensorData, quantization::QuantScheme,
+    tensor::IndexingUpdateOp,
+};
 use burn_flex::Flex;
 use burn_interpreter::{Fault, TensorInterpreter};
 use burn_ir::{
     BaseOperationIr, CastOpIr, CustomOpIr, DequantizeOpIr, DistributedOperationIr,
-    FloatOperationIr, InitOperationIr, NumericOperationIr, OperationIr, QuantizationParametersIr,
-    QuantizeOpIr, RandomOpIr, TensorStatus,
+    FloatOperationIr, GatherNdOpIr, InitOperationIr, NumericOperationIr, OperationIr,
+    QuantizationParametersIr, QuantizeOpIr, RandomOpIr, ScatterNdOpIr, ScatterOpIr,
+    SelectAssignOpIr, TensorStatus,
 };
 use burn_std::future::block_on;
-use interpreter_tests::{Case, Verdict, compare, quietly, read};
+use interpreter_tests::{Case, Tensors, Verdict, compare, quietly, read};
 
 /// The rows whose case is here, in `cases`, or in the tests of handles and custom operations.
 pub(crate) const NAMES: [&str; 12] = [
@@ -30,7 +34,81 @@ pub(crate) const NAMES: [&str; 12] = [
 
 /// The cases that ours executes.
 pub(crate) fn cases() -> Vec<Case> {
-    CASTS.map(cast).into()
+    let bools =
+        [Bools::cast, Bools::gather_nd].map(|op| Case::new(|t| OperationIr::BaseBool(op(t))));
+    let updates = UPDATES.into_iter().flat_map(|update| {
+        [Bools::scatter, Bools::select_assign, Bools::scatter_nd]
+            .map(|op| Case::new(|t| OperationIr::BaseBool(op(t, update))))
+    });
+    CASTS
+        .map(cast)
+        .into_iter()
+        .chain(bools)
+        .chain(updates)
+        .collect()
+}
+
+const UPDATES: [IndexingUpdateOp; 5] = [
+    IndexingUpdateOp::Assign,
+    IndexingUpdateOp::Add,
+    IndexingUpdateOp::Mul,
+    IndexingUpdateOp::Min,
+    IndexingUpdateOp::Max,
+];
+
+/// Operations on bools that upstream does not execute; the cases on bools compare what they give
+/// with what it should be.
+struct Bools;
+
+impl Bools {
+    fn cast(t: &mut Tensors) -> BaseOperationIr {
+        let input = t.bool(&[3, 4]);
+        let dtype = DType::Bool(BoolStore::U8);
+        BaseOperationIr::Cast(CastOpIr::create(input, dtype, || t.id()))
+    }
+
+    fn gather_nd(t: &mut Tensors) -> BaseOperationIr {
+        let data = t.bool(&[3, 4]);
+        let indices = t.ints(&[2, 0, 1, 3], &[2, 2]);
+        BaseOperationIr::GatherNd(GatherNdOpIr::create(data, indices, || t.id()))
+    }
+
+    fn scatter_nd(t: &mut Tensors, update: IndexingUpdateOp) -> BaseOperationIr {
+        let data = t.bool(&[3, 4]);
+        let indices = t.ints(&[2, 0], &[2, 1]);
+        let values = t.bool(&[2, 4]);
+        BaseOperationIr::ScatterNd(ScatterNdOpIr::create(data, indices, values, update, || {
+            t.id()
+        }))
+    }
+
+    fn scatter(t: &mut Tensors, update: IndexingUpdateOp) -> BaseOperationIr {
+        let tensor = t.bool(&[3, 3]);
+        let indices = t.ints(&[2, 0, 1, 1, 2, 0, 0, 1, 2], &[3, 3]);
+        let value = t.bool(&[3, 3]);
+        BaseOperationIr::Scatter(ScatterOpIr::create(
+            tensor,
+            1,
+            indices,
+            value,
+            update,
+            || t.id(),
+        ))
+    }
+
+    fn select_assign(t: &mut Tensors, update: IndexingUpdateOp) -> BaseOperationIr {
+        let tensor = t.bool(&[3, 3]);
+        let indices = t.ints(&[2, 0], &[2]);
+        let value = t.bool(&[3, 2]);
+        BaseOperationIr::SelectAssign(SelectAssignOpIr::create(
+            tensor,
+            1,
+            indices,
+            value,
+            update,
+            || t.id(),
+        ))
+    }
 }
 
 const CASTS: [DType; 4] = [DType::I32, DType::I16, DType::U8, DType::U64];
