@@ -171,6 +171,7 @@ fn with_interpreter(manifest: &str, interpreter: &Path) -> Result<String, String
     let mut dependency = InlineTable::new();
     dependency.insert("path", interpreter.display().to_string().into());
     dependency.insert("default-features", false.into());
+    dependency.insert("features", Value::from_iter(["full"]));
     dependencies.insert(
         "burn-interpreter",
         Item::Value(Value::InlineTable(dependency)),
@@ -267,7 +268,7 @@ mod tests {
             manifest.contains(r#"std = ["a/std", "burn-interpreter/std"]"#),
             "{manifest}"
         );
-        let dependency = r#"burn-interpreter = { path = "/ours", default-features = false }"#;
+        let dependency = r#"burn-interpreter = { path = "/ours", default-features = false, features = ["full"] }"#;
         assert!(manifest.contains(dependency), "{manifest}");
         assert!(with_interpreter("[dependencies]\n", Path::new("/ours")).is_err());
     }
