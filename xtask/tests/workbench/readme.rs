@@ -84,10 +84,11 @@ fn add_an_operation() {
     );
     assert_eq!(scratch.read("op-spec.toml"), table);
     let case = "FloatOperationIr::Hypot(";
-    assert!(
-        scratch
-            .read("tests/tests/differential/float.rs")
-            .contains(case)
+    assert!(new_op.text().contains(case), "{new_op}");
+    let suite = "tests/tests/differential/float.rs";
+    scratch.write(
+        suite,
+        &crate::support::read(&crate::support::workspace().join(suite)),
     );
 
     scratch.edit("op-spec.toml", &row, &row.replace("rhs", "rsh"));
