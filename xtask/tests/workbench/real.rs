@@ -10,7 +10,6 @@ fn without_lines(name: &str, run: Run) {
     insta::with_settings!({ filters => vec![
         (r"op-spec\.toml:\d+", "op-spec.toml:LINE"),
         (r"(tests/tests/\S+):\d+: .*", "$1:LINE"),
-        (r"(?m)^ *(Updating|Locking|Adding|Downloading|Downloaded|fetching) .*\n", ""),
     ] }, {
         snapshot(name, run);
     });

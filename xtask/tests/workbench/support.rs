@@ -59,16 +59,29 @@ fn finished(arguments: &str, output: &Output) -> Run {
     Run {
         command: arguments.into(),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: without_waits(&String::from_utf8_lossy(&output.stderr)),
+        stderr: without_cargo(&String::from_utf8_lossy(&output.stderr)),
         code: output.status.code(),
     }
 }
 
-/// The text without cargo's notes that another cargo is at work.
-fn without_waits(text: &str) -> String {
+/// The text without cargo's notes on other cargos at work and on packages that it fetches: they
+/// depend on what the machine has done before.
+fn without_cargo(text: &str) -> String {
+    const NOTES: [&str; 7] = [
+        "Adding",
+        "Blocking",
+        "Downloaded",
+        "Downloading",
+        "Locking",
+        "Updating",
+        "fetching",
+    ];
     let lines = text.split_inclusive('\n');
     lines
-        .filter(|line| !line.contains("Blocking waiting for file lock"))
+        .filter(|line| {
+            let word = line.split_whitespace().next();
+            word.is_none_or(|word| !NOTES.contains(&word))
+        })
         .collect()
 }
 
