@@ -97,6 +97,7 @@ pub(crate) fn elements(shape: &[usize]) -> Option<usize> {
 }
 
 /// The bytes of the elements, if they can be counted.
+#[inline]
 pub(crate) fn bytes(shape: &Shape, dtype: DType) -> Option<u64> {
     elements(shape)?
         .checked_mul(dtype.size())
@@ -104,6 +105,7 @@ pub(crate) fn bytes(shape: &Shape, dtype: DType) -> Option<u64> {
 }
 
 /// The bytes that the IR declares.
+#[inline]
 pub(crate) fn declared_bytes(tensor: &TensorIr) -> Option<u64> {
     bytes(&tensor.shape, tensor.dtype)
 }

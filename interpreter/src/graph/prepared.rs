@@ -175,24 +175,22 @@ impl Prepared {
     /// Execute the operations, with the bindings last given.
     pub(super) fn run<B: BackendIr>(&mut self, interpreter: &mut TensorInterpreter<B>) {
         let ctx = &mut interpreter.context;
-        let mut operations = self.operations.iter();
-        let mut current = None;
+        let mut next = 0;
         loop {
             // Guarded as a whole: an operation that fails does not end the replay.
             let outcome = guard(|| {
-                for operation in operations.by_ref() {
-                    current = Some(operation);
-                    operations::execute(ctx, operation)?;
+                while let Some(operation) = self.operations.get_mut(next) {
+                    next += 1;
+                    match operation {
+                        OperationIr::Custom(op) => ctx.execute_custom(op)?,
+                        operation => operations::execute(ctx, operation)?,
+                    }
                 }
                 Ok(())
             });
-            match (outcome, current) {
-                (Err(fault), Some(operation)) => {
-                    // Its outputs carry the error.
-                    let _ = ctx.fail(operation, *fault);
-                }
-                _ => break,
-            }
+            let Err(fault) = outcome else { break };
+            // The outputs carry the error.
+            let _ = ctx.fail(&self.operations[next - 1], *fault);
         }
         // How many tensors there are is another matter each time.
         if ctx.slots.is_clean && ctx.limits.max_live_tensors == usize::MAX {

@@ -6,7 +6,6 @@
 //! Without arguments: the names of the cases.
 
 use std::env;
-use std::env;
 use std::process::ExitCode;
 
 use interpreter_bench::run_job;
