@@ -274,7 +274,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
         }
     }
 
-    fn fresh_id(&mut self) -> TensorId {
+    pub(crate) fn fresh_id(&mut self) -> TensorId {
         loop {
             let id = TensorId::new(self.next_own_id);
             self.next_own_id = self.next_own_id.wrapping_add(1);

@@ -64,4 +64,4 @@ pub use interpreter::TensorInterpreter;
 pub use limits::Limits;
 pub use operations::{OPERATIONS, op_info};
 #[cfg(feature = "std")]
-pub use program::{FileFault, Mismatch, Program, ProgramError};
+pub use program::{FileFault, Mismatch, PreparedProgram, Program, ProgramError};

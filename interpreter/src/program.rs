@@ -6,18 +6,18 @@
 
 mod error;
 mod file;
+mod prepared;
 
 pub use error::{FileFault, Mismatch, ProgramError};
+pub use prepared::PreparedProgram;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use burn_backend::TensorData;
 use burn_ir::{BackendIr, GraphIr, OperationIr, TensorId, TensorIr, TensorStatus};
-use burn_std::future::block_on;
 
 use crate::custom_op::CustomOpRegistry;
-use crate::interpreter::TensorInterpreter;
 
 /// A graph and the constants it reads.
 ///
@@ -95,7 +95,7 @@ impl Program {
     /// return one for each of [`outputs`](Self::outputs).
     ///
     /// The program does not change: it can be run again, constants that the graph consumes in
-    /// place included. Blocks until the outputs are read.
+    /// place included; faster with [`prepare`](Self::prepare). Blocks until the outputs are read.
     ///
     /// # Errors
     ///
@@ -120,44 +120,52 @@ impl Program {
         custom_ops: CustomOpRegistry<B>,
         inputs: Vec<TensorData>,
     ) -> Result<Vec<TensorData>, ProgramError> {
-        self.check_inputs(&inputs)?;
-        let mut interpreter = TensorInterpreter::<B>::with_custom_ops(device.clone(), custom_ops);
-        let constants = self.constants.iter().map(|(id, data)| (*id, data.clone()));
-        let inputs = self.inputs.iter().map(|input| input.id).zip(inputs);
-        for (id, data) in constants.chain(inputs) {
-            interpreter
-                .try_register_tensor_data_id(id, data)
-                .map_err(|source| ProgramError::Upload { id, source })?;
-        }
-        for (position, operation) in self.graph.operations.iter().enumerate() {
-            interpreter
-                .try_register_op(operation.clone())
-                .map_err(|source| ProgramError::Operation { position, source })?;
-        }
-        let outputs = self.outputs.iter().map(|output| {
-            let read = block_on(interpreter.read_tensor_async(output.clone()));
-            read.map_err(|source| ProgramError::Output {
-                id: output.id,
-                source,
-            })
-        });
-        outputs.collect()
+        check_inputs(&self.inputs, &inputs)?;
+        self.prepare_with_custom_ops(device, custom_ops)?
+            .run(inputs)
     }
 
-    fn check_inputs(&self, given: &[TensorData]) -> Result<(), ProgramError> {
-        if given.len() != self.inputs.len() {
-            return Err(ProgramError::InputCount {
-                expected: self.inputs.len(),
-                given: given.len(),
-            });
-        }
-        for (position, (input, data)) in self.inputs.iter().zip(given).enumerate() {
-            if let Some(mismatch) = Mismatch::find(input, data) {
-                return Err(ProgramError::Input { position, mismatch });
-            }
-        }
-        Ok(())
+    /// The program on `device`, ready to be run again and again: the constants are uploaded, and what
+    /// each run would find out anew is found out.
+    ///
+    /// # Errors
+    ///
+    /// When a constant cannot be uploaded.
+    pub fn prepare<B: BackendIr>(
+        &self,
+        device: &B::Device,
+    ) -> Result<PreparedProgram<B>, ProgramError> {
+        self.prepare_with_custom_ops(device, CustomOpRegistry::default())
     }
+
+    /// The program on `device`, as [`prepare`](Self::prepare) makes it ready, with handlers for its
+    /// custom operations.
+    ///
+    /// # Errors
+    ///
+    /// As [`prepare`](Self::prepare).
+    pub fn prepare_with_custom_ops<B: BackendIr>(
+        &self,
+        device: &B::Device,
+        custom_ops: CustomOpRegistry<B>,
+    ) -> Result<PreparedProgram<B>, ProgramError> {
+        PreparedProgram::new(self, device, custom_ops)
+    }
+}
+
+fn check_inputs(expected: &[TensorIr], given: &[TensorData]) -> Result<(), ProgramError> {
+    if given.len() != expected.len() {
+        return Err(ProgramError::InputCount {
+            expected: expected.len(),
+            given: given.len(),
+        });
+    }
+    for (position, (input, data)) in expected.iter().zip(given).enumerate() {
+        if let Some(mismatch) = Mismatch::find(input, data) {
+            return Err(ProgramError::Input { position, mismatch });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(feature = "capture")]
