@@ -51,6 +51,8 @@ pub(crate) struct Context<B: BackendIr> {
     pub(crate) live_bytes: LiveBytes,
     pub(crate) slots: Slots<B::Handle>,
     pub(crate) known: Known,
+    #[cfg(feature = "std")]
+    pub(crate) profiler: Option<Box<crate::Profiler>>,
     /// A failure that no tensor could carry, for the next `sync` to report. The first is kept.
     pub(crate) deferred: Mutex<Option<ExecutionError>>,
 }
@@ -66,6 +68,8 @@ impl<B: BackendIr> Context<B> {
             live_bytes: LiveBytes::default(),
             slots: Slots::default(),
             known: Known::default(),
+            #[cfg(feature = "std")]
+            profiler: None,
             deferred: Mutex::new(None),
         }
     }

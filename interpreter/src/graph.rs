@@ -248,6 +248,8 @@ impl Graph {
         if len > limit {
             return Err(BindingError::TooManyOps { len, limit });
         }
+        #[cfg(feature = "tracing")]
+        let _span = tracing::trace_span!("replay", operations = len).entered();
         let prepared = self.shared.prepared.lock().pop();
         let mut prepared = prepared.unwrap_or_else(|| Prepared::new(&self.shared.graph));
         let replayed = match prepared.bind(&mut interpreter.context, bindings) {

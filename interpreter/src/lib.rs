@@ -29,6 +29,8 @@
 //! - `std` (default): catches panics of the backend, and has [`Program`]s. Without it the crate is
 //!   `no_std` with `alloc`.
 //! - `router`: `TensorInterpreter::register_tensor`, which returns a tensor of burn-router.
+//! - `tracing`: a span for each operation and each replay, with the row's name and the ids and shapes
+//!   of its tensors.
 //! - `capture`: makes a `Program` of a graph captured by burn-capture.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(not(feature = "std"), allow(rustdoc::broken_intra_doc_links))]
@@ -49,6 +51,9 @@ mod kind;
 mod known;
 mod limits;
 mod live;
+mod observe;
+#[cfg(feature = "std")]
+mod profile;
 #[cfg(feature = "std")]
 mod program;
 mod slots;
@@ -63,5 +68,7 @@ pub use info::{Arity, Kind, OpInfo, OpStatus, TensorInfo};
 pub use interpreter::TensorInterpreter;
 pub use limits::Limits;
 pub use operations::{OPERATIONS, op_info};
+#[cfg(feature = "std")]
+pub use profile::{Profiler, RowProfile};
 #[cfg(feature = "std")]
 pub use program::{FileFault, Mismatch, PreparedProgram, Program, ProgramError};

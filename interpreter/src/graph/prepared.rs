@@ -212,10 +212,13 @@ impl Prepared {
             let outcome = guard(|| {
                 while let Some(operation) = self.operations.get_mut(next) {
                     next += 1;
-                    match operation {
-                        OperationIr::Custom(op) => ctx.execute_custom(op)?,
-                        operation => operations::execute(ctx, operation)?,
-                    }
+                    let running = ctx.begin(operation);
+                    let outcome = match operation {
+                        OperationIr::Custom(op) => ctx.execute_custom(op),
+                        operation => operations::execute(ctx, operation),
+                    };
+                    ctx.end(running);
+                    outcome?;
                 }
                 Ok(())
             });

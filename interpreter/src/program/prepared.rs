@@ -11,6 +11,7 @@ use super::{Program, ProgramError, check_inputs};
 use crate::custom_op::CustomOpRegistry;
 use crate::graph::prepared::Prepared;
 use crate::interpreter::TensorInterpreter;
+use crate::profile::Profiler;
 
 /// A [`Program`] on a device, with its constants uploaded.
 ///
@@ -80,6 +81,17 @@ impl<B: BackendIr> PreparedProgram<B> {
             consumed,
             passing,
         })
+    }
+
+    /// The same program, its operations recorded by the profiler.
+    pub fn with_profiler(mut self, profiler: Profiler) -> Self {
+        self.interpreter = self.interpreter.with_profiler(profiler);
+        self
+    }
+
+    /// Stop recording, and return the profiler, if one is set.
+    pub fn take_profiler(&mut self) -> Option<Profiler> {
+        self.interpreter.take_profiler()
     }
 
     /// Execute the program with one tensor for each input, and return one for each output, as
