@@ -176,6 +176,7 @@ pub(crate) fn same_plain_dtype(actual: DType, declared: DType) -> bool {
     is_plain && discriminant(&actual) == discriminant(&declared)
 }
 
+#[inline(never)]
 fn same_other_dtype(actual: DType, declared: DType) -> bool {
     actual == declared
         || matches!(
