@@ -64,6 +64,20 @@ fn shaped(tensor: &TensorIr, dims: &[usize]) -> Outcome {
     misshaped(tensor, dims)
 }
 
+/// The IR declares the shape for `tensor`, but for the size of one axis. Nothing is copied to find
+/// out.
+fn shaped_but(tensor: &TensorIr, shape: &Shape, axis: usize, size: usize) -> Outcome {
+    let (dims, shape): (&[usize], &[usize]) = (&tensor.shape, shape);
+    let mut pairs = dims.iter().zip(shape).enumerate();
+    let fits = pairs.all(|(at, (dim, other))| *dim == if at == axis { size } else { *other });
+    if fits && dims.len() == shape.len() {
+        return Ok(());
+    }
+    let mut shape = shape.to_vec();
+    shape[axis] = size;
+    misshaped(tensor, &shape)
+}
+
 #[cold]
 fn misshaped(tensor: &TensorIr, dims: &[usize]) -> Outcome {
     Err(Box::new(Fault::UnfitShape {

@@ -1,4 +1,8 @@
 //! What the operations work on: reading inputs, writing outputs, and what becomes of a failure.
+//!
+//! A handle is large, and a copy of it at each return of a small function is much of what an
+//! operation costs. So these are inlined, but not in an unoptimised build, where their frames would
+//! add up to a large one.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -7,14 +11,17 @@ use burn_backend::{
     DType, ExecutionError, Shape, TensorMetadata,
     tensor::{BoolTensor, FloatTensor, IntTensor},
 };
-use burn_ir::{BackendIr, Handle, HandleContainer, OperationIr, TensorId, TensorIr, TensorStatus};
+use burn_ir::{
+    BackendIr, Handle, HandleContainer, HandleKind, OperationIr, TensorId, TensorIr, TensorStatus,
+};
 use burn_std::sync::Mutex;
+use castaway::cast;
 
 use crate::collective::{BackendCollective, Collective};
 use crate::custom_op::CustomOpRegistry;
 use crate::error::{Fault, OpError};
 use crate::info::Kind;
-use crate::kind::{self, Bool, Float, Int, TensorKind, same_dtype};
+use crate::kind::{self, Bool, Float, Held, Int, TensorKind, same_dtype};
 use crate::known::{Known, same_dims};
 use crate::limits::{Limits, declared_bytes};
 use crate::live::LiveBytes;
@@ -51,6 +58,8 @@ pub(crate) struct Context<B: BackendIr> {
     pub(crate) live_bytes: LiveBytes,
     pub(crate) slots: Slots<B::Handle>,
     pub(crate) known: Known,
+    #[cfg(feature = "std")]
+    pub(crate) profiler: Option<Box<crate::Profiler>>,
     /// A failure that no tensor could carry, for the next `sync` to report. The first is kept.
     pub(crate) deferred: Mutex<Option<ExecutionError>>,
 }
@@ -66,6 +75,8 @@ impl<B: BackendIr> Context<B> {
             live_bytes: LiveBytes::default(),
             slots: Slots::default(),
             known: Known::default(),
+            #[cfg(feature = "std")]
+            profiler: None,
             deferred: Mutex::new(None),
         }
     }
@@ -75,7 +86,7 @@ impl<B: BackendIr> Context<B> {
     pub(crate) fn handle(&mut self, tensor: &TensorIr) -> Outcome<B::Handle> {
         let place = self.slots.place(tensor.id);
         match tensor.status {
-            TensorStatus::ReadOnly => match self.look(place) {
+            TensorStatus::ReadOnly => match look(&self.handles, &self.slots, place) {
                 Some(handle) => Ok(handle.clone()),
                 None => Err(self.no_handle(place, tensor.status)),
             },
@@ -83,17 +94,8 @@ impl<B: BackendIr> Context<B> {
         }
     }
 
-    /// The handle in a place.
-    #[inline(always)]
-    fn look(&self, place: Place) -> Option<&B::Handle> {
-        match place {
-            Place::Container(id) => self.handles.get_handle_ref(&id),
-            Place::Slot(slot) => self.slots.held(slot),
-        }
-    }
-
     /// Take the handle out of a place, at its last use.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn take(&mut self, place: Place, status: TensorStatus) -> Outcome<B::Handle> {
         match place {
             _ if status == TensorStatus::NotInit => (),
@@ -150,26 +152,116 @@ impl<B: BackendIr> Context<B> {
             Place::Container(id) => self.known.holds(id, tensor),
             Place::Slot(_) => self.slots.is_uniform(),
         };
-        let primitive = match tensor.status {
-            TensorStatus::ReadOnly => match self.look(place) {
-                Some(handle) => kind::tensor_copy::<B, K>(handle, &tensor.shape),
-                None => return Err(self.no_handle(place, tensor.status)),
-            },
-            status => kind::tensor::<B, K>(self.take(place, status)?, &tensor.shape),
+        match tensor.status {
+            TensorStatus::ReadOnly => self.read_copy::<K>(place, tensor, is_known),
+            TensorStatus::ReadWrite => self.read_last::<K>(place, tensor, is_known),
+            TensorStatus::NotInit => Err(self.no_handle(place, tensor.status)),
+        }
+    }
+
+    /// A copy of the tensor, made where the caller wants it.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn read_copy<K: TensorKind<B>>(
+        &mut self,
+        place: Place,
+        tensor: &TensorIr,
+        is_known: bool,
+    ) -> Outcome<K::Primitive> {
+        let Some(handle) = look(&self.handles, &self.slots, place) else {
+            return Err(self.no_handle(place, tensor.status));
         };
-        match primitive {
-            Ok(primitive) if is_known || is_declared(&primitive, tensor) => {
+        match declared::<B, K>(handle, tensor, is_known) {
+            Ok(Some(primitive)) => {
                 if !is_known && let Place::Container(id) = place {
                     self.known.learn(id, tensor);
                 }
-                if let TensorStatus::ReadWrite = tensor.status {
-                    self.live_bytes.remove_declared(tensor);
-                }
-                Ok(primitive)
+                Ok(primitive.clone())
             }
-            Ok(primitive) => Err(self.undeclared(tensor, &primitive)),
-            Err(actual) => Err(self.wrong_dtype(tensor, *actual)),
+            Ok(None) => {
+                let made = kind::made::<B, K>(handle.clone(), tensor);
+                self.made::<K>(made, tensor, is_known)
+            }
+            Err(mismatch) => Err(self.mismatched(tensor, *mismatch)),
         }
+    }
+
+    /// Compare the tensor with what the IR declares, where it is.
+    pub(crate) fn compare<K: TensorKind<B>>(&mut self, tensor: &TensorIr) -> Outcome {
+        let place = self.slots.place(tensor.id);
+        let Some(handle) = look(&self.handles, &self.slots, place) else {
+            return Err(self.no_handle(place, TensorStatus::ReadOnly));
+        };
+        match declared::<B, K>(handle, tensor, false) {
+            Ok(Some(_)) => Ok(()),
+            Ok(None) => {
+                let made = kind::made::<B, K>(handle.clone(), tensor);
+                self.made::<K>(made, tensor, false).map(drop)
+            }
+            Err(mismatch) => Err(self.mismatched(tensor, *mismatch)),
+        }
+    }
+
+    /// The tensor itself, which is moved no more often than need be: it is large.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn read_last<K: TensorKind<B>>(
+        &mut self,
+        place: Place,
+        tensor: &TensorIr,
+        is_known: bool,
+    ) -> Outcome<K::Primitive> {
+        let id = match place {
+            Place::Container(id) => id,
+            Place::Slot(slot) => {
+                return match self.slots.take_held(slot) {
+                    Some(handle) => self.of_kind::<K>(handle, tensor, is_known),
+                    None => Err(self.no_handle(place, tensor.status)),
+                };
+            }
+        };
+        match self.handles.remove_handle(id) {
+            Some(Handle::Existing(handle)) => self.of_kind::<K>(handle, tensor, is_known),
+            Some(Handle::Errored(error)) => Err(Box::new(Fault::Errored { id, error })),
+            Some(Handle::NotInit) | None => Err(self.no_handle(place, tensor.status)),
+        }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn of_kind<K: TensorKind<B>>(
+        &mut self,
+        handle: B::Handle,
+        tensor: &TensorIr,
+        is_known: bool,
+    ) -> Outcome<K::Primitive> {
+        match cast!(handle, HandleKind<B>) {
+            Ok(kinded) => match K::of(kinded) {
+                Ok(primitive) => self.made::<K>(primitive, tensor, is_known),
+                Err(other) => {
+                    let mismatch = Mismatch::Dtype(Held::of(&other).dtype);
+                    Err(self.mismatched(tensor, mismatch))
+                }
+            },
+            Err(handle) => {
+                let made = kind::made::<B, K>(handle, tensor);
+                self.made::<K>(made, tensor, is_known)
+            }
+        }
+    }
+
+    /// The tensor that was made of a handle, if it is what the IR declares.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn made<K: TensorKind<B>>(
+        &mut self,
+        primitive: K::Primitive,
+        tensor: &TensorIr,
+        is_known: bool,
+    ) -> Outcome<K::Primitive> {
+        if !is_known && !is_declared(&primitive, tensor) {
+            return Err(self.mismatched(tensor, Mismatch::of(&primitive, tensor)));
+        }
+        if let TensorStatus::ReadWrite = tensor.status {
+            self.live_bytes.remove_declared(tensor);
+        }
+        Ok(primitive)
     }
 
     /// Whether the operation at hand must be checked, or was before and has not changed since.
@@ -203,7 +295,7 @@ impl<B: BackendIr> Context<B> {
             output = K::cast(output, out.dtype);
         }
         if self.must_check() && !is_declared(&output, out) {
-            return Err(self.undeclared(out, &output));
+            return Err(self.mismatched(out, Mismatch::of(&output, out)));
         }
         let place = self.slots.place(out.id);
         self.put(place, K::into_handle(output));
@@ -364,17 +456,55 @@ fn is_declared(primitive: &impl TensorMetadata, tensor: &TensorIr) -> bool {
     same_dtype(primitive.dtype(), tensor.dtype) && same_dims(&primitive.shape(), &tensor.shape)
 }
 
-/// What a tensor is, and is not.
-impl<B: BackendIr> Context<B> {
-    /// What of the backend's tensor is not what the IR declares.
+/// The handle in a place.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn look<'c, H: Clone>(
+    handles: &'c HandleContainer<H>,
+    slots: &'c Slots<H>,
+    place: Place,
+) -> Option<&'c H> {
+    match place {
+        Place::Container(id) => handles.get_handle_ref(&id),
+        Place::Slot(slot) => slots.held(slot),
+    }
+}
+
+/// What a tensor is, where the IR declares something else.
+enum Mismatch {
+    Dtype(DType),
+    Shape(Shape),
+}
+
+impl Mismatch {
     #[cold]
-    fn undeclared(&mut self, tensor: &TensorIr, actual: &impl TensorMetadata) -> Box<Fault> {
+    fn of(actual: &impl TensorMetadata, tensor: &TensorIr) -> Self {
         match same_dtype(actual.dtype(), tensor.dtype) {
-            true => self.wrong_shape(tensor, actual.shape()),
-            false => self.wrong_dtype(tensor, actual.dtype()),
+            true => Self::Shape(actual.shape()),
+            false => Self::Dtype(actual.dtype()),
         }
     }
+}
 
+/// The tensor that a handle holds, if it is what the IR declares; `None` where handles do not hold
+/// tensors.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn declared<'h, B: BackendIr, K: TensorKind<B>>(
+    handle: &'h B::Handle,
+    tensor: &TensorIr,
+    is_known: bool,
+) -> Result<Option<&'h K::Primitive>, Box<Mismatch>> {
+    let Ok(kinded) = cast!(handle, &HandleKind<B>) else {
+        return Ok(None);
+    };
+    match K::of_ref(kinded) {
+        Some(primitive) if is_known || is_declared(primitive, tensor) => Ok(Some(primitive)),
+        Some(primitive) => Err(Box::new(Mismatch::of(primitive, tensor))),
+        None => Err(Box::new(Mismatch::Dtype(Held::of(kinded).dtype))),
+    }
+}
+
+/// What a tensor is not.
+impl<B: BackendIr> Context<B> {
     #[cold]
     fn wrong_kind(&mut self, tensor: &TensorIr, expected: Kind) -> Box<Fault> {
         Box::new(match tensor.dtype {
@@ -388,19 +518,19 @@ impl<B: BackendIr> Context<B> {
     }
 
     #[cold]
-    fn wrong_dtype(&mut self, tensor: &TensorIr, actual: DType) -> Box<Fault> {
-        Box::new(Fault::WrongDtype {
-            id: self.name(tensor.id),
-            declared: tensor.dtype,
-            actual,
-        })
-    }
-
-    fn wrong_shape(&mut self, tensor: &TensorIr, actual: Shape) -> Box<Fault> {
-        Box::new(Fault::WrongShape {
-            id: self.name(tensor.id),
-            declared: tensor.shape.clone(),
-            actual,
+    fn mismatched(&mut self, tensor: &TensorIr, mismatch: Mismatch) -> Box<Fault> {
+        let id = self.name(tensor.id);
+        Box::new(match mismatch {
+            Mismatch::Dtype(actual) => Fault::WrongDtype {
+                id,
+                declared: tensor.dtype,
+                actual,
+            },
+            Mismatch::Shape(actual) => Fault::WrongShape {
+                id,
+                declared: tensor.shape.clone(),
+                actual,
+            },
         })
     }
 }

@@ -7,7 +7,7 @@
 //! [`Graph::bind`] makes operations of them that anyone can execute. [`Graph::replay`] does not: it
 //! executes operations that were made ready once.
 
-mod prepared;
+pub(crate) mod prepared;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -245,11 +245,14 @@ impl Graph {
         if len > limit {
             return Err(BindingError::TooManyOps { len, limit });
         }
+        #[cfg(feature = "tracing")]
+        let _span = tracing::trace_span!("replay", operations = len).entered();
         let prepared = self.shared.prepared.lock().pop();
         let mut prepared = prepared.unwrap_or_else(|| Prepared::new(&self.shared.graph));
         let replayed = match prepared.bind(&mut interpreter.context, bindings) {
             true => {
-                prepared.run(interpreter);
+                // The outputs of an operation that fails carry its error.
+                prepared.run(&mut interpreter.context, |_, _| false);
                 Ok(())
             }
             false => self.try_bind(bindings.clone()).map(drop),

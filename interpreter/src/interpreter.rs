@@ -73,6 +73,25 @@ impl<B: BackendIr> TensorInterpreter<B> {
         self
     }
 
+    /// The same interpreter, its operations recorded by the profiler.
+    #[cfg(feature = "std")]
+    pub fn with_profiler(mut self, profiler: crate::Profiler) -> Self {
+        self.context.profiler = Some(Box::new(profiler));
+        self
+    }
+
+    /// The profiler, if one is set.
+    #[cfg(feature = "std")]
+    pub fn profiler(&self) -> Option<&crate::Profiler> {
+        self.context.profiler.as_deref()
+    }
+
+    /// Stop recording, and return the profiler, if one is set.
+    #[cfg(feature = "std")]
+    pub fn take_profiler(&mut self) -> Option<crate::Profiler> {
+        self.context.profiler.take().map(|profiler| *profiler)
+    }
+
     /// The limits.
     pub fn limits(&self) -> &Limits {
         &self.context.limits
@@ -100,8 +119,14 @@ impl<B: BackendIr> TensorInterpreter<B> {
 
     /// Execute an operation in place: it is too large to be moved about.
     pub(crate) fn execute(&mut self, op: &OperationIr) -> Result<(), OpError> {
-        guard(|| crate::operations::execute(&mut self.context, op))
-            .map_err(|fault| self.context.fail(op, *fault))
+        let ctx = &mut self.context;
+        let outcome = guard(|| {
+            let running = ctx.begin(op);
+            let outcome = crate::operations::execute(ctx, op);
+            ctx.end(running);
+            outcome
+        });
+        outcome.map_err(|fault| self.context.fail(op, *fault))
     }
 
     /// How many tensors are known: those that hold data and those that hold an error.
@@ -291,7 +316,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
         }
     }
 
-    fn fresh_id(&mut self) -> TensorId {
+    pub(crate) fn fresh_id(&mut self) -> TensorId {
         loop {
             let id = TensorId::new(self.next_own_id);
             self.next_own_id = self.next_own_id.wrapping_add(1);

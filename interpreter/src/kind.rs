@@ -7,7 +7,7 @@ use burn_backend::{
     DType, IntDType, Scalar, Shape, TensorMetadata,
     tensor::{BoolTensor, FloatTensor, IntTensor},
 };
-use burn_ir::{BackendIr, HandleKind, TensorHandle};
+use burn_ir::{BackendIr, HandleKind, TensorHandle, TensorIr};
 use castaway::cast;
 
 use crate::context::Outcome;
@@ -176,6 +176,7 @@ pub(crate) fn same_plain_dtype(actual: DType, declared: DType) -> bool {
     is_plain && discriminant(&actual) == discriminant(&declared)
 }
 
+#[inline(never)]
 fn same_other_dtype(actual: DType, declared: DType) -> bool {
     actual == declared
         || matches!(
@@ -190,42 +191,13 @@ pub(crate) struct Held {
     pub(crate) bytes: u64,
 }
 
-/// The tensor behind a handle, or its dtype where it is of another kind than `K`.
-///
-/// On some backends a handle carries the kind and holds the tensor as it is; on others the handle of
-/// any tensor is a tensor of any kind.
-#[inline]
-pub(crate) fn tensor<B: BackendIr, K: TensorKind<B>>(
+/// The tensor behind a handle that does not carry the kind: it is a tensor of any kind.
+pub(crate) fn made<B: BackendIr, K: TensorKind<B>>(
     handle: B::Handle,
-    shape: &Shape,
-) -> Result<K::Primitive, Box<DType>> {
-    match cast!(handle, HandleKind<B>) {
-        Ok(handle) => K::of(handle).map_err(|other| held_dtype(&other)),
-        Err(handle) => {
-            let shape = shape.clone();
-            Ok(K::from_handle(TensorHandle { handle, shape }))
-        }
-    }
-}
-
-/// A copy of the tensor behind a handle, as [`tensor`] gives it.
-#[inline]
-pub(crate) fn tensor_copy<B: BackendIr, K: TensorKind<B>>(
-    handle: &B::Handle,
-    shape: &Shape,
-) -> Result<K::Primitive, Box<DType>> {
-    match cast!(handle, &HandleKind<B>) {
-        Ok(handle) => match K::of_ref(handle) {
-            Some(tensor) => Ok(tensor.clone()),
-            None => Err(held_dtype(handle)),
-        },
-        Err(handle) => tensor::<B, K>(handle.clone(), shape),
-    }
-}
-
-#[cold]
-fn held_dtype<B: BackendIr>(handle: &HandleKind<B>) -> Box<DType> {
-    Box::new(Held::of(handle).dtype)
+    tensor: &TensorIr,
+) -> K::Primitive {
+    let shape = tensor.shape.clone();
+    K::from_handle(TensorHandle { handle, shape })
 }
 
 /// The bytes that the handle stands for, as if its tensor owned its data.

@@ -4,6 +4,7 @@
 //! the tensor up.
 
 use alloc::boxed::Box;
+use alloc::vec;
 
 use burn_backend::DType;
 use burn_ir::{TensorId, TensorIr};
@@ -17,7 +18,7 @@ const RANK: usize = 5;
 
 /// The dtype and shape of some tensors, each in the one place that its id gives it.
 pub(crate) struct Known {
-    entries: Box<[Entry; ENTRIES]>,
+    entries: Box<[Entry]>,
     /// Entries of another age no longer hold.
     age: u64,
 }
@@ -41,7 +42,7 @@ impl Default for Known {
             dims: [0; RANK],
         };
         Self {
-            entries: Box::new([none; ENTRIES]),
+            entries: vec![none; ENTRIES].into_boxed_slice(),
             age: 1,
         }
     }

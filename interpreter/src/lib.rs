@@ -58,6 +58,8 @@
 //! - `std` (default): catches panics of the backend, and has [`Program`]s. Without it the crate is
 //!   `no_std` with `alloc`.
 //! - `router`: `TensorInterpreter::register_tensor`, which returns a tensor of burn-router.
+//! - `tracing`: a span for each operation and each replay, with the row's name and the ids and shapes
+//!   of its tensors.
 //! - `capture`: makes a `Program` of a graph captured by burn-capture.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(not(feature = "full"), allow(dead_code))]
@@ -79,7 +81,10 @@ mod kind;
 mod known;
 mod limits;
 mod live;
+mod observe;
 mod preflight;
+#[cfg(feature = "std")]
+mod profile;
 #[cfg(feature = "std")]
 mod program;
 mod read;
@@ -97,4 +102,6 @@ pub use limits::Limits;
 pub use operations::{OPERATIONS, op_info};
 pub use preflight::Unsupported;
 #[cfg(feature = "std")]
-pub use program::{FileFault, Mismatch, Program, ProgramError};
+pub use profile::{Profiler, RowProfile};
+#[cfg(feature = "std")]
+pub use program::{FileFault, Mismatch, PreparedProgram, Program, ProgramError};

@@ -100,6 +100,7 @@ pub(crate) fn elements(shape: &[usize]) -> Option<usize> {
 ///
 /// Backends go over the axes of a tensor that has no elements, too: its other axes must not be
 /// longer than those of a tensor that the machine could hold.
+#[inline]
 pub(crate) fn bytes(shape: &Shape, dtype: DType) -> Option<u64> {
     let size = |elements: usize| elements.checked_mul(dtype.size()).map(|bytes| bytes as u64);
     match elements(shape)? {
@@ -113,6 +114,7 @@ pub(crate) fn bytes(shape: &Shape, dtype: DType) -> Option<u64> {
 }
 
 /// The bytes that the IR declares.
+#[inline]
 pub(crate) fn declared_bytes(tensor: &TensorIr) -> Option<u64> {
     bytes(&tensor.shape, tensor.dtype)
 }

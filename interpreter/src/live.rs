@@ -148,7 +148,7 @@ impl<B: BackendIr> Context<B> {
 
     /// Put the handle of a tensor in its place. What is known of the tensor there before no longer
     /// holds.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn put(&mut self, place: Place, handle: B::Handle) {
         let is_new = match place {
             Place::Container(id) => {

@@ -7,15 +7,16 @@
 mod error;
 mod file;
 mod messagepack;
+mod prepared;
 
 pub use error::{FileFault, Mismatch, ProgramError};
+pub use prepared::PreparedProgram;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use burn_backend::TensorData;
 use burn_ir::{BackendIr, GraphIr, OperationIr, TensorId, TensorIr, TensorStatus};
-use burn_std::future::block_on;
 
 use crate::interpreter::TensorInterpreter;
 use crate::preflight::Unsupported;
@@ -96,7 +97,7 @@ impl Program {
     /// return one for each of [`outputs`](Self::outputs).
     ///
     /// The program does not change: it can be run again, constants that the graph consumes in
-    /// place included. Blocks until the outputs are read.
+    /// place included; faster with [`prepare`](Self::prepare). Blocks until the outputs are read.
     ///
     /// # Errors
     ///
@@ -118,30 +119,11 @@ impl Program {
     /// As [`run`](Self::run).
     pub fn run_in<B: BackendIr>(
         &self,
-        mut interpreter: TensorInterpreter<B>,
+        interpreter: TensorInterpreter<B>,
         inputs: Vec<TensorData>,
     ) -> Result<Vec<TensorData>, ProgramError> {
-        self.check_inputs(&inputs)?;
-        let constants = self.constants.iter().map(|(id, data)| (*id, data.clone()));
-        let inputs = self.inputs.iter().map(|input| input.id).zip(inputs);
-        for (id, data) in constants.chain(inputs) {
-            interpreter
-                .try_register_tensor_data_id(id, data)
-                .map_err(|source| ProgramError::Upload { id, source })?;
-        }
-        for (position, operation) in self.graph.operations.iter().enumerate() {
-            interpreter
-                .try_register_op(operation.clone())
-                .map_err(|source| ProgramError::Operation { position, source })?;
-        }
-        let outputs = self.outputs.iter().map(|output| {
-            let read = block_on(interpreter.read_tensor_async(output.clone()));
-            read.map_err(|source| ProgramError::Output {
-                id: output.id,
-                source,
-            })
-        });
-        outputs.collect()
+        check_inputs(&self.inputs, &inputs)?;
+        self.prepare_in(interpreter)?.run(inputs)
     }
 
     /// Whether the program can be executed on this device: see
@@ -155,20 +137,46 @@ impl Program {
         TensorInterpreter::<B>::new(device.clone()).preflight(&self.graph.operations)
     }
 
-    fn check_inputs(&self, given: &[TensorData]) -> Result<(), ProgramError> {
-        if given.len() != self.inputs.len() {
-            return Err(ProgramError::InputCount {
-                expected: self.inputs.len(),
-                given: given.len(),
-            });
-        }
-        for (position, (input, data)) in self.inputs.iter().zip(given).enumerate() {
-            if let Some(mismatch) = Mismatch::find(input, data) {
-                return Err(ProgramError::Input { position, mismatch });
-            }
-        }
-        Ok(())
+    /// The program on `device`, ready to be run again and again: the constants are uploaded, and what
+    /// each run would find out anew is found out.
+    ///
+    /// # Errors
+    ///
+    /// When a constant cannot be uploaded.
+    pub fn prepare<B: BackendIr>(
+        &self,
+        device: &B::Device,
+    ) -> Result<PreparedProgram<B>, ProgramError> {
+        self.prepare_in(TensorInterpreter::new(device.clone()))
     }
+
+    /// The program, as [`prepare`](Self::prepare) makes it ready, in an interpreter that holds no
+    /// tensors yet: one with handlers for custom operations, or with limits.
+    ///
+    /// # Errors
+    ///
+    /// As [`prepare`](Self::prepare).
+    pub fn prepare_in<B: BackendIr>(
+        &self,
+        interpreter: TensorInterpreter<B>,
+    ) -> Result<PreparedProgram<B>, ProgramError> {
+        PreparedProgram::new(self, interpreter)
+    }
+}
+
+fn check_inputs(expected: &[TensorIr], given: &[TensorData]) -> Result<(), ProgramError> {
+    if given.len() != expected.len() {
+        return Err(ProgramError::InputCount {
+            expected: expected.len(),
+            given: given.len(),
+        });
+    }
+    for (position, (input, data)) in expected.iter().zip(given).enumerate() {
+        if let Some(mismatch) = Mismatch::find(input, data) {
+            return Err(ProgramError::Input { position, mismatch });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(feature = "capture")]

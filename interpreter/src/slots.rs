@@ -12,9 +12,9 @@ use burn_ir::{
     BackendIr, CustomOpIr, Handle, IrVisitorMut, OperationIr, TensorError, TensorId, TensorIr,
     TensorStatus,
 };
-use hashbrown::HashMap;
 
 use crate::context::{Context, Outcome};
+use crate::custom::stream_custom;
 use crate::graph::{INTERMEDIATE, fresh_id};
 use crate::guard::guard;
 
@@ -36,6 +36,13 @@ pub(crate) enum Place {
     Slot(usize),
 }
 
+/// The id that others know a slot by, and the replay it was given in; 0 for none.
+#[derive(Clone, Copy)]
+struct Name {
+    replay: u64,
+    id: TensorId,
+}
+
 /// The slots of the graph that is replayed; without one, there are none.
 pub(crate) struct Slots<H> {
     slots: Vec<Slot<H>>,
@@ -49,8 +56,12 @@ pub(crate) struct Slots<H> {
     pub(crate) is_clean: bool,
     /// How many hold a tensor or an error.
     occupied: usize,
-    /// The ids given to slots.
-    names: HashMap<usize, TensorId>,
+    /// The number of the replay, from 1 on.
+    replay: u64,
+    /// The ids given to slots, in this replay or one before.
+    names: Vec<Name>,
+    /// The slots of the custom operation at hand; kept, as the room for them is.
+    of_custom: Vec<TensorId>,
     /// A client's id is like that of an intermediate tensor.
     has_hostile_ids: bool,
 }
@@ -64,7 +75,9 @@ impl<H> Default for Slots<H> {
             is_checked: false,
             is_clean: false,
             occupied: 0,
-            names: HashMap::new(),
+            replay: 0,
+            names: Vec::new(),
+            of_custom: Vec::new(),
             has_hostile_ids: false,
         }
     }
@@ -75,10 +88,19 @@ impl<H> Slots<H> {
     pub(crate) fn open(&mut self, len: usize, is_uniform: bool, is_checked: bool) {
         self.slots.clear();
         self.slots.resize_with(len, Slot::default);
+        self.replay += 1;
         self.is_replaying = true;
         self.is_uniform = is_uniform;
         self.is_checked = is_checked;
         self.is_clean = true;
+    }
+
+    /// Others know the slots by these ids, which no one else uses.
+    pub(crate) fn give_names(&mut self, ids: &[TensorId]) {
+        let replay = self.replay;
+        let names = ids.iter().map(|id| Name { replay, id: *id });
+        self.names.clear();
+        self.names.extend(names);
     }
 
     #[inline]
@@ -130,7 +152,7 @@ impl<H> Slots<H> {
     }
 
     /// Empty a slot that is not bound.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn take(&mut self, slot: usize) -> Slot<H> {
         let content = mem::take(&mut self.slots[slot]);
         self.occupied -= usize::from(!matches!(content, Slot::Empty));
@@ -138,7 +160,7 @@ impl<H> Slots<H> {
     }
 
     /// Take the tensor out of a slot that is not bound.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn take_held(&mut self, slot: usize) -> Option<H> {
         if !matches!(self.slots[slot], Slot::Held(_)) {
             return None;
@@ -150,7 +172,7 @@ impl<H> Slots<H> {
     }
 
     /// Fill a slot that is not bound. Whether it was empty.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn put(&mut self, slot: usize, content: Slot<H>) -> bool {
         let slot = &mut self.slots[slot];
         let was_empty = matches!(slot, Slot::Empty);
@@ -160,7 +182,7 @@ impl<H> Slots<H> {
     }
 
     /// The tensor in a slot that is not bound.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn held(&self, slot: usize) -> Option<&H> {
         match &self.slots[slot] {
             Slot::Held(handle) => Some(handle),
@@ -197,7 +219,6 @@ impl<B: BackendIr> Context<B> {
             }
             slots.occupied = 0;
         }
-        slots.names.clear();
         slots.has_hostile_ids = false;
     }
 
@@ -209,13 +230,24 @@ impl<B: BackendIr> Context<B> {
         }
     }
 
-    /// The id of the tensor that the slot holds.
+    /// The id of the tensor that the slot holds. A slot keeps its id from replay to replay, as long
+    /// as no one else uses it.
     pub(crate) fn name_of(&mut self, slot: usize) -> TensorId {
-        if let Some(name) = self.slots.names.get(&slot) {
-            return *name;
+        let replay = self.slots.replay;
+        let is_taken = |id: TensorId| self.knows(&id) || self.slots.is_bound_to(id);
+        let name = match self.slots.names.get(slot) {
+            Some(name) if name.replay == replay => return name.id,
+            Some(name) if name.replay > 0 && !is_taken(name.id) => name.id,
+            _ => fresh_id(is_taken),
+        };
+        if self.slots.names.len() <= slot {
+            let none = Name {
+                replay: 0,
+                id: name,
+            };
+            self.slots.names.resize(slot + 1, none);
         }
-        let name = fresh_id(|id| self.knows(&id) || self.slots.is_bound_to(id));
-        self.slots.names.insert(slot, name);
+        self.slots.names[slot] = Name { replay, id: name };
         name
     }
 
@@ -244,31 +276,33 @@ impl<B: BackendIr> Context<B> {
         result
     }
 
-    /// Do `work` for a custom operation with its tensors among the handles, where its handler looks
-    /// for them.
-    pub(crate) fn with_handles(
-        &mut self,
-        op: &CustomOpIr,
-        work: impl FnOnce(&CustomOpIr, &mut Self) -> Outcome,
-    ) -> Outcome {
-        let mut named = op.clone();
-        let mut moved = Vec::new();
-        for tensor in named.inputs.iter_mut().chain(&mut named.outputs) {
-            let place = self.slots.place(tensor.id);
-            tensor.id = self.name(tensor.id);
-            let Place::Slot(slot) = place else { continue };
-            moved.push((slot, tensor.id));
+    /// Execute a custom operation with its tensors among the handles, where the handler looks for
+    /// them. The operation has ids in place of slots meanwhile.
+    pub(crate) fn execute_custom(&mut self, op: &mut CustomOpIr) -> Outcome {
+        let mut slots = mem::take(&mut self.slots.of_custom);
+        for tensor in op.inputs.iter_mut().chain(&mut op.outputs) {
+            slots.push(tensor.id);
+            let Place::Slot(slot) = self.slots.place(tensor.id) else {
+                tensor.id = self.name(tensor.id);
+                continue;
+            };
+            tensor.id = self.name_of(slot);
             match self.slots.take(slot) {
                 Slot::Held(handle) => self.handles.register_handle(tensor.id, handle),
                 Slot::Errored(error) => self.handles.set_error(tensor.id, error),
                 Slot::Empty | Slot::Bound(_) => (),
             }
         }
-        let outcome = self.with_names(|ctx| guard(|| work(&named, ctx)));
+        let outcome = self.with_names(|ctx| guard(|| stream_custom(op, ctx)));
         // The handler may have put anything in the place of an input.
         self.slots.is_uniform = false;
-        for (slot, id) in moved {
-            match self.handles.remove_handle(id) {
+        let tensors = op.inputs.iter_mut().chain(&mut op.outputs);
+        for (tensor, id) in tensors.zip(slots.drain(..)) {
+            let name = mem::replace(&mut tensor.id, id);
+            let Place::Slot(slot) = self.slots.place(id) else {
+                continue;
+            };
+            match self.handles.remove_handle(name) {
                 Some(Handle::Existing(handle)) => {
                     self.slots.put(slot, Slot::Held(handle));
                 }
@@ -278,6 +312,7 @@ impl<B: BackendIr> Context<B> {
                 Some(Handle::NotInit) | None => (),
             }
         }
+        self.slots.of_custom = slots;
         outcome
     }
 

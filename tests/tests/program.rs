@@ -50,6 +50,55 @@ fn a_program_can_be_run_again() {
     }
 }
 
+/// The constant that the graph consumes is uploaded once, and there in each run.
+#[test]
+fn a_prepared_program_runs_again_and_again() {
+    let program = program();
+    let mut prepared = program
+        .prepare::<Flex>(&Default::default())
+        .expect("the constants are uploaded");
+    for input in [[1.0f32, 2.0], [1.0, 2.0], [0.0, -20.0]] {
+        let outputs = prepared.run(vec![TensorData::from(input)]);
+        let expected = run(&program, input).expect("it runs");
+        assert_eq!(outputs.expect("it runs"), expected);
+    }
+}
+
+/// What a run leaves behind is nothing, not even if it fails.
+#[test]
+fn a_prepared_program_runs_after_a_failure() {
+    let mut custom_ops = CustomOpRegistry::<Flex>::new();
+    custom_ops.register("positive", |handles, op, _| {
+        let input = handles.get_float_tensor::<Flex>(&op.inputs[0]);
+        let first = f32::from_le_bytes(input.bytes()[..4].try_into().expect("four bytes"));
+        assert!(first > 0.0, "{first} is not positive");
+        handles.register_float_tensor::<Flex>(&op.outputs[0].id, input);
+    });
+    let custom = CustomOpIr::new("positive", &[rw(3, &[2], F32)], &[out(4, &[2], F32)]);
+    let operations = vec![
+        add(rw(1, &[2], F32), rw(2, &[2], F32), out(3, &[2], F32)),
+        OperationIr::Custom(custom),
+        add_scalar(rw(4, &[2], F32), ONE, out(5, &[2], F32)),
+    ];
+    let constants = BTreeMap::from([(id(2), TensorData::from([10.0f32, 20.0]))]);
+    let program = Program::new(graph(operations, &[1], &[5]), constants).expect("it is whole");
+    let interpreter = TensorInterpreter::with_custom_ops(Default::default(), custom_ops);
+    let mut prepared = program
+        .prepare_in(interpreter)
+        .expect("the constants are uploaded");
+    for _ in 0..2 {
+        let outputs = prepared.run(vec![TensorData::from([1.0f32, 2.0])]);
+        let expected = [TensorData::from([12.0f32, 23.0])];
+        assert_eq!(outputs.expect("it runs"), expected);
+        let error = quietly(|| prepared.run(vec![TensorData::from([-10.0f32, 2.0])]));
+        let error = error.expect_err("it is not positive");
+        assert!(
+            matches!(error, ProgramError::Operation { position: 1, .. }),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn a_file_holds_the_program() {
     let path =
@@ -229,6 +278,9 @@ fn an_operation_that_fails_is_told_with_its_position() {
         panic!("{error}");
     };
     assert_eq!((*position, source.op().name), (1, "float.Matmul"));
+    // The tensors are called what the program calls them.
+    assert_eq!(source.inputs()[1].id, id(2));
+    assert!(source.to_string().contains("TensorId(2)"), "{source}");
 }
 
 /// The byte at which each part of a file begins.

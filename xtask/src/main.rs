@@ -7,6 +7,7 @@ mod commands {
 
     pub(crate) mod bench;
     pub(crate) mod check;
+    pub(crate) mod compile_cost;
     pub(crate) mod diff;
     pub(crate) mod docs;
     pub(crate) mod list;
@@ -38,7 +39,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{bench, check, diff, docs, list, new_op, package, show, stack, upgrade};
+use commands::{
+    bench, check, compile_cost, diff, docs, list, new_op, package, show, stack, upgrade,
+};
 use outcome::exit_code;
 use output::Output;
 use workspace::Workspace;
@@ -87,6 +90,9 @@ enum Command {
     /// Count what the interpreter adds on top of the backend, beside burn-router's.
     #[command(after_help = bench::EXAMPLES)]
     Bench(bench::Args),
+    /// Measure what it takes to compile the dispatcher for one backend, beside burn-router's.
+    #[command(after_help = compile_cost::EXAMPLES)]
+    CompileCost,
     /// Show the largest frames of the interpreter's functions in an unoptimised build.
     #[command(after_help = stack::EXAMPLES)]
     Stack,
@@ -113,6 +119,7 @@ fn main() -> ExitCode {
         Command::Upgrade(args) => upgrade::run(&workspace, &args, &mut output),
         Command::Docs(args) => docs::run(&workspace, &args, &mut output),
         Command::Bench(args) => bench::run(&workspace, &args, &mut output),
+        Command::CompileCost => compile_cost::run(&workspace, &mut output),
         Command::Stack => stack::run(&workspace, &mut output),
         Command::Package => package::run(&workspace, &mut output),
         Command::Mutate(args) => commands::mutate::run(&workspace, &args, &mut output),

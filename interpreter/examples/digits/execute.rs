@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, ensure};
-use burn_interpreter::Program;
+use burn_interpreter::{Profiler, Program};
 use burn_ir::BackendIr;
 
 use crate::data::{Rows, predictions};
@@ -15,6 +15,7 @@ pub(crate) struct Execution {
     operations: usize,
     logits: Vec<f32>,
     time: Duration,
+    pub(crate) profiler: Option<Profiler>,
 }
 
 impl Execution {
@@ -23,10 +24,15 @@ impl Execution {
         backend: &'static str,
         path: &Path,
         rows: &Rows,
+        profiler: Option<Profiler>,
     ) -> Result<Self> {
         let program = Program::load(path)?;
         let start = Instant::now();
-        let outputs = program.run::<B>(&B::Device::default(), vec![rows.image_data()])?;
+        let mut prepared = program.prepare::<B>(&B::Device::default())?;
+        if let Some(profiler) = profiler {
+            prepared = prepared.with_profiler(profiler);
+        }
+        let outputs = prepared.run(vec![rows.image_data()])?;
         let time = start.elapsed();
         ensure!(
             outputs.len() == 1,
@@ -41,6 +47,7 @@ impl Execution {
                 .map_err(|cause| anyhow!("the logits: {cause}"))?
                 .to_vec(),
             time,
+            profiler: prepared.take_profiler(),
         })
     }
 

@@ -4,7 +4,11 @@
 //! ```text
 //! cargo run --example digits
 //! cargo run --example digits --features wgpu
+//! cargo run --example digits -- --profile trace.json
 //! ```
+//!
+//! With `--profile FILE` it prints where the time goes on Flex, and writes a trace that Perfetto
+//! opens.
 //!
 //! Exits with an error when the classifier is not accurate enough, or when a backend predicts
 //! another digit than the model itself.
@@ -19,8 +23,13 @@ mod execute;
 mod model;
 mod train;
 
-use anyhow::{Context, Result, ensure};
+use std::env;
+use std::fs::File;
+use std::io::BufWriter;
+
+use anyhow::{Context, Result, bail, ensure};
 use burn::tensor::Device;
+use burn_interpreter::Profiler;
 #[expect(
     deprecated,
     reason = "a second implementation to compare with, as long as there is one"
@@ -34,6 +43,12 @@ const SEED: u64 = 42;
 const ACCURACY: f64 = 0.95;
 
 fn main() -> Result<()> {
+    let args: Vec<String> = env::args().skip(1).collect();
+    let trace = match args.as_slice() {
+        [] => None,
+        [flag, file] if flag == "--profile" => Some(file),
+        _ => bail!("the only option is `--profile FILE`"),
+    };
     let (train_rows, test_rows) = data::load(SEED).context("the digits cannot be loaded")?;
     let device = Device::flex();
     device.seed(SEED);
@@ -57,12 +72,23 @@ fn main() -> Result<()> {
     println!("captured and saved as {}\n", path.display());
 
     let executions = [
-        Execution::of::<burn_flex::Flex>("flex", &path, &test_rows)?,
-        Execution::of::<NdArray>("ndarray", &path, &test_rows)?,
+        Execution::of::<burn_flex::Flex>(
+            "flex",
+            &path,
+            &test_rows,
+            trace.map(|_| Profiler::new()),
+        )?,
+        Execution::of::<NdArray>("ndarray", &path, &test_rows, None)?,
         #[cfg(feature = "wgpu")]
-        Execution::of::<burn_wgpu::Wgpu>("wgpu", &path, &test_rows)?,
+        Execution::of::<burn_wgpu::Wgpu>("wgpu", &path, &test_rows, None)?,
     ];
     execute::print_table(&executions, &test_rows, &logits);
+    if let (Some(file), Some(profiler)) = (trace, &executions[0].profiler) {
+        println!("\n{profiler}");
+        let to = File::create(file).with_context(|| format!("cannot create `{file}`"))?;
+        profiler.write_chrome_trace(BufWriter::new(to))?;
+        println!("the trace is {file}");
+    }
     for execution in &executions {
         let different = execution.different_predictions(&logits);
         ensure!(

@@ -1,10 +1,12 @@
 //! Operations that go element by element, and the shapes they share.
 
+use alloc::string::String;
+
 use burn_backend::{DType, Distribution, Shape};
 use burn_ir::TensorIr;
 use burn_std::{bf16, f16};
 
-use super::{ensure, shaped, shaped_as};
+use super::{ensure, refuse, shaped, shaped_as};
 use crate::context::Outcome;
 use crate::kind;
 use crate::known::same_dims;
@@ -23,15 +25,21 @@ pub(crate) fn two(first: &TensorIr, second: &TensorIr) -> Outcome {
 
 /// Both tensors have elements of the same type.
 pub(crate) fn same_dtype(tensor: &TensorIr, other: &TensorIr) -> Outcome {
-    ensure(kind::same_dtype(tensor.dtype, other.dtype), || {
-        alloc::format!(
-            "{} and {} must have the same dtype: {:?} and {:?}",
-            tensor.id,
-            other.id,
-            tensor.dtype,
-            other.dtype
-        )
-    })
+    match kind::same_dtype(tensor.dtype, other.dtype) {
+        true => Ok(()),
+        false => refuse(two_dtypes(tensor, other)),
+    }
+}
+
+#[cold]
+fn two_dtypes(tensor: &TensorIr, other: &TensorIr) -> String {
+    alloc::format!(
+        "{} and {} must have the same dtype: {:?} and {:?}",
+        tensor.id,
+        other.id,
+        tensor.dtype,
+        other.dtype
+    )
 }
 
 /// The optional tensor, where it is given, has elements of the type of the other.

@@ -3,7 +3,7 @@
 
 use burn_ir::TensorIr;
 
-use super::{axis, ensure, rank, shaped};
+use super::{axis, ensure, rank, shaped, shaped_but};
 use crate::context::Outcome;
 
 /// The part has, along the axis, an element for each of the indices.
@@ -15,9 +15,7 @@ pub(crate) fn selected(
 ) -> Outcome {
     axis(tensor, dim)?;
     rank(indices, 1)?;
-    let mut shape = tensor.shape.clone();
-    shape[*dim] = indices.shape[0];
-    shaped(part, &shape)
+    shaped_but(part, &tensor.shape, *dim, indices.shape[0])
 }
 
 /// The part has an element for each of the indices, which cover the other axes whole.

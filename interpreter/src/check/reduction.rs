@@ -2,7 +2,7 @@
 
 use burn_ir::TensorIr;
 
-use super::{ensure, shaped};
+use super::{ensure, shaped, shaped_but};
 use crate::context::Outcome;
 
 /// The axis is one of the tensor's.
@@ -73,7 +73,5 @@ pub(crate) fn top_k(tensor: &TensorIr, axis: &usize, k: &usize, out: &TensorIr) 
 
 fn kept(tensor: &TensorIr, axis: &usize, count: usize, out: &TensorIr) -> Outcome {
     self::axis(tensor, axis)?;
-    let mut shape = tensor.shape.clone();
-    shape[*axis] = count;
-    shaped(out, &shape)
+    shaped_but(out, &tensor.shape, *axis, count)
 }

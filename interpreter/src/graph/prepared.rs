@@ -13,16 +13,18 @@ use burn_ir::{
 use hashbrown::HashMap;
 
 use crate::context::Context;
+use crate::error::OpError;
 use crate::guard::guard;
-use crate::interpreter::TensorInterpreter;
 use crate::limits::Limits;
 use crate::operations;
 
-pub(super) struct Prepared {
+pub(crate) struct Prepared {
     operations: Vec<OperationIr>,
     slots: HashMap<TensorId, usize>,
     /// The slots of the graph's inputs, in their order.
     inputs: Vec<usize>,
+    /// The ids that others know the slots by, unless that is of no importance.
+    names: Option<Vec<TensorId>>,
     /// Whether all uses of a tensor declare the same dtype and dims.
     is_uniform: bool,
     dims: Table<usize>,
@@ -85,8 +87,26 @@ impl<T: Clone + PartialEq> Table<T> {
 }
 
 impl Prepared {
-    pub(super) fn new(graph: &GraphIr) -> Self {
-        let mut preparer = Preparer::default();
+    /// A graph in relative form.
+    pub(crate) fn new(graph: &GraphIr) -> Self {
+        Self::of(graph, Preparer::new(true))
+    }
+
+    /// A graph in which ids, dims, scalars and ranges are what they are.
+    #[cfg(feature = "std")]
+    pub(crate) fn concrete(graph: &GraphIr) -> Self {
+        let mut prepared = Self::of(graph, Preparer::new(false));
+        let mut names: Vec<(usize, TensorId)> = prepared
+            .slots
+            .iter()
+            .map(|(id, slot)| (*slot, *id))
+            .collect();
+        names.sort_unstable();
+        prepared.names = Some(names.into_iter().map(|(_, id)| id).collect());
+        prepared
+    }
+
+    fn of(graph: &GraphIr, mut preparer: Preparer) -> Self {
         let mut operations = graph.operations.clone();
         let mut varying = Vec::new();
         for (position, operation) in operations.iter_mut().enumerate() {
@@ -101,8 +121,13 @@ impl Prepared {
         let slots = preparer.slots;
         Self {
             operations,
-            inputs: graph.inputs.iter().map(|input| slots[input]).collect(),
+            inputs: graph
+                .inputs
+                .iter()
+                .filter_map(|input| slots.get(input).copied())
+                .collect(),
             slots,
+            names: None,
             is_uniform: preparer.is_uniform,
             dims: preparer.dims,
             scalars: preparer.scalars,
@@ -113,7 +138,7 @@ impl Prepared {
     }
 
     /// Bind the graph to one invocation, if the bindings fit; nothing changes if they do not.
-    pub(super) fn bind<B: BackendIr>(
+    pub(crate) fn bind<B: BackendIr>(
         &mut self,
         ctx: &mut Context<B>,
         bindings: &GraphBindings,
@@ -138,6 +163,9 @@ impl Prepared {
         let is_checked = self.checked == Some((TypeId::of::<B>(), ctx.limits));
         ctx.slots
             .open(self.slots.len(), self.is_uniform, is_checked);
+        if let Some(names) = &self.names {
+            ctx.slots.give_names(names);
+        }
         for (relative, concrete) in tensors {
             if let Some(slot) = self.slots.get(relative) {
                 ctx.slots.bind(*slot, *concrete);
@@ -172,26 +200,33 @@ impl Prepared {
         }
     }
 
-    /// Execute the operations, with the bindings last given.
-    pub(super) fn run<B: BackendIr>(&mut self, interpreter: &mut TensorInterpreter<B>) {
-        let ctx = &mut interpreter.context;
-        let mut operations = self.operations.iter();
-        let mut current = None;
+    /// Execute the operations, with the bindings last given, up to one whose failure ends the replay.
+    pub(crate) fn run<B: BackendIr>(
+        &mut self,
+        ctx: &mut Context<B>,
+        mut ends: impl FnMut(usize, OpError) -> bool,
+    ) {
+        let mut next = 0;
         loop {
             // Guarded as a whole: an operation that fails does not end the replay.
             let outcome = guard(|| {
-                for operation in operations.by_ref() {
-                    current = Some(operation);
-                    operations::execute(ctx, operation)?;
+                while let Some(operation) = self.operations.get_mut(next) {
+                    next += 1;
+                    let running = ctx.begin(operation);
+                    let outcome = match operation {
+                        OperationIr::Custom(op) => ctx.execute_custom(op),
+                        operation => operations::execute(ctx, operation),
+                    };
+                    ctx.end(running);
+                    outcome?;
                 }
                 Ok(())
             });
-            match (outcome, current) {
-                (Err(fault), Some(operation)) => {
-                    // Its outputs carry the error.
-                    let _ = ctx.fail(operation, *fault);
-                }
-                _ => break,
+            let Err(fault) = outcome else { break };
+            let position = next - 1;
+            let error = ctx.fail(&self.operations[position], *fault);
+            if ends(position, error) {
+                break;
             }
         }
         // How many tensors there are is another matter each time.
@@ -204,6 +239,7 @@ impl Prepared {
 
 /// Puts slots in place of ids, and notes where the bindings belong.
 struct Preparer {
+    is_relative: bool,
     slots: HashMap<TensorId, usize>,
     declared: Vec<(DType, Shape)>,
     is_uniform: bool,
@@ -212,9 +248,10 @@ struct Preparer {
     ranges: Table<Slice>,
 }
 
-impl Default for Preparer {
-    fn default() -> Self {
+impl Preparer {
+    fn new(is_relative: bool) -> Self {
         Self {
+            is_relative,
             slots: HashMap::new(),
             declared: Vec::new(),
             is_uniform: true,
@@ -236,7 +273,7 @@ impl IrVisitorMut for Preparer {
             }
             None => self.declared.push((tensor.dtype, tensor.shape.clone())),
         }
-        for dim in tensor.shape.iter() {
+        for dim in tensor.shape.iter().filter(|_| self.is_relative) {
             self.dims.add(*dim);
         }
     }
@@ -244,14 +281,20 @@ impl IrVisitorMut for Preparer {
     fn visit_scalar_mut(&mut self, scalar: &mut ScalarIr) {
         match *scalar {
             // An index beyond all tables is found to be so.
-            ScalarIr::UInt(index) => self.scalars.add(index.try_into().unwrap_or(usize::MAX)),
+            ScalarIr::UInt(index) if self.is_relative => {
+                self.scalars.add(index.try_into().unwrap_or(usize::MAX))
+            }
             _ => self.scalars.add_literal(),
         }
     }
 
     fn visit_range_mut(&mut self, range: &mut Slice) {
-        self.ranges
-            .add(range.start.try_into().unwrap_or(usize::MAX));
+        match self.is_relative {
+            true => self
+                .ranges
+                .add(range.start.try_into().unwrap_or(usize::MAX)),
+            false => self.ranges.add_literal(),
+        }
     }
 }
 

@@ -1,4 +1,11 @@
 //! The cases of the bench, in every variant.
+#![cfg_attr(
+    feature = "ndarray",
+    expect(
+        deprecated,
+        reason = "burn-ndarray is on its way out, and still a second implementation"
+    )
+)]
 
 use burn_backend::TensorData;
 use burn_interpreter::{CustomOpRegistry, Graph, TensorInterpreter};

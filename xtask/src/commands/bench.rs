@@ -257,7 +257,7 @@ impl Bench {
 /// Wall time is for a person to look at: it has no bound.
 fn time(workspace: &Workspace, args: &Args) -> Result<Outcome, String> {
     let mut bench = cargo();
-    bench.args(["bench", "--package", "interpreter-bench"]);
+    bench.args(["bench", "--package", "interpreter-bench", "--bench", "time"]);
     if args.ndarray {
         bench.args(["--features", "ndarray"]);
     }

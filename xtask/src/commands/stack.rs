@@ -80,6 +80,8 @@ pub(crate) fn run(workspace: &Workspace, output: &mut Output) -> Result<Outcome,
 struct Frame {
     function: String,
     bytes: u64,
+    /// The next step that is read is one of a loop over pages, which are counted.
+    is_in_loop: bool,
 }
 
 impl Frame {
@@ -97,10 +99,20 @@ fn frames(lines: impl BufRead) -> Result<Vec<Frame>, String> {
         let line = line.map_err(|cause| format!("cannot read what objdump prints: {cause}"))?;
         let line = String::from_utf8_lossy(&line);
         if let Some(function) = function(&line) {
-            frames.push(Frame { function, bytes: 0 });
-        } else if let (Some(frame), Some(bytes)) = (frames.last_mut(), taken(&line)) {
-            // A frame of many pages is taken page by page, up to an end that is computed first.
-            frame.bytes = frame.bytes.max(bytes);
+            frames.push(Frame {
+                function,
+                bytes: 0,
+                is_in_loop: false,
+            });
+        } else if let (Some(frame), Some(taken)) = (frames.last_mut(), taken(&line)) {
+            match taken {
+                Taken::Bytes(_) if frame.is_in_loop => frame.is_in_loop = false,
+                Taken::Bytes(bytes) => frame.bytes += bytes,
+                Taken::ByLoop(bytes) => {
+                    frame.bytes += bytes;
+                    frame.is_in_loop = true;
+                }
+            }
         }
     }
     Ok(frames)
@@ -114,13 +126,24 @@ fn function(line: &str) -> Option<String> {
     is_address.then(|| name.to_string())
 }
 
-/// `sub $0x1a8,%rsp`, or `lea -0x35000(%rsp),%r11` before a loop over pages.
-fn taken(line: &str) -> Option<u64> {
-    let number = |text: &str| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok();
+/// A step in taking a frame.
+enum Taken {
+    Bytes(u64),
+    /// All that a loop takes, page by page.
+    ByLoop(u64),
+}
+
+/// `sub $0x1a8,%rsp`, or `sub $0x35000,%r11` before a loop up to that end.
+fn taken(line: &str) -> Option<Taken> {
     let mut words = line.split_whitespace().skip(1);
-    match (words.next()?, words.next()?) {
-        ("sub", operands) => number(operands.strip_prefix('$')?.strip_suffix(",%rsp")?),
-        ("lea", operands) => number(operands.strip_prefix('-')?.strip_suffix("(%rsp),%r11")?),
+    let ("sub", operands) = (words.next()?, words.next()?) else {
+        return None;
+    };
+    let (bytes, register) = operands.strip_prefix("$0x")?.split_once(',')?;
+    let bytes = u64::from_str_radix(bytes, 16).ok()?;
+    match register {
+        "%rsp" => Some(Taken::Bytes(bytes)),
+        "%r11" => Some(Taken::ByLoop(bytes)),
         _ => None,
     }
 }
@@ -137,12 +160,18 @@ mod tests {
             \x20   1001:\tsub    $0x1a8,%rsp\n\
             \x20   1008:\tsub    $0x8,%rax\n\
             0000000000002000 <<burn_interpreter::large as core::fmt::Debug>::fmt>:\n\
-            \x20   2000:\tlea    -0x35000(%rsp),%r11\n\
-            \x20   2008:\tsub    $0x1000,%rsp\n\
-            \x20   2010:\tsub    $0x28,%rsp\n";
+            \x20   2000:\tmov    %rsp,%r11\n\
+            \x20   2003:\tsub    $0x35000,%r11\n\
+            \x20   200a:\tsub    $0x1000,%rsp\n\
+            \x20   2011:\tmovq   $0x0,(%rsp)\n\
+            \x20   201e:\tsub    $0x28,%rsp\n\
+            0000000000003000 <burn_interpreter::medium>:\n\
+            \x20   3000:\tsub    $0x1000,%rsp\n\
+            \x20   3007:\tmovq   $0x0,(%rsp)\n\
+            \x20   300f:\tsub    $0xb48,%rsp\n";
         let frames = frames(text.as_bytes()).expect("a text can be read");
         let bytes: Vec<u64> = frames.iter().map(|frame| frame.bytes).collect();
-        assert_eq!(bytes, [0x1a8, 0x35000]);
+        assert_eq!(bytes, [0x1a8, 0x35028, 0x1b48]);
         assert!(frames.iter().all(|frame| frame.is_of("burn_interpreter")));
         assert!(!frames[0].is_of("burn"));
     }

@@ -3,6 +3,13 @@
 //!
 //! burn-router's interpreter is instantiated here, in a crate that does not depend on
 //! burn-interpreter: an edit of the latter does not compile the former anew.
+#![cfg_attr(
+    feature = "ndarray",
+    expect(
+        deprecated,
+        reason = "burn-ndarray is on its way out, and still a second implementation"
+    )
+)]
 
 mod case;
 mod models;

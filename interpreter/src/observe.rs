@@ -1,0 +1,99 @@
+//! Who looks on while operations are executed: a profiler, if one is set, and spans, if the feature
+//! `tracing` is on. Without either there is one branch, or nothing.
+
+#[cfg(feature = "tracing")]
+use alloc::string::String;
+#[cfg(feature = "std")]
+use std::time::Instant;
+
+use burn_ir::{BackendIr, OperationIr};
+
+use crate::context::Context;
+
+/// An operation that is being executed.
+pub(crate) struct Running {
+    #[cfg(feature = "std")]
+    profiled: Option<Profiled>,
+    #[cfg(feature = "tracing")]
+    _span: tracing::span::EnteredSpan,
+}
+
+#[cfg(feature = "std")]
+struct Profiled {
+    name: &'static str,
+    bytes: [u64; 2],
+    start: Instant,
+}
+
+impl<B: BackendIr> Context<B> {
+    /// The operation is about to be executed.
+    #[inline]
+    pub(crate) fn begin(&mut self, _op: &OperationIr) -> Running {
+        Running {
+            #[cfg(feature = "tracing")]
+            _span: self.span(_op),
+            #[cfg(feature = "std")]
+            profiled: self.profiler.as_ref().map(|_| profiled(_op)),
+        }
+    }
+
+    /// The operation has been executed.
+    #[inline]
+    pub(crate) fn end(&mut self, _running: Running) {
+        #[cfg(feature = "std")]
+        if let Some(profiled) = _running.profiled {
+            self.record(profiled);
+        }
+    }
+
+    #[cfg(feature = "std")]
+    #[cold]
+    fn record(&mut self, profiled: Profiled) {
+        if let Some(profiler) = &mut self.profiler {
+            if profiler.synchronises() {
+                // A failure of the backend is told by the next read or sync.
+                let _ = B::sync(&self.device);
+            }
+            profiler.record(profiled.name, profiled.start, profiled.bytes);
+        }
+    }
+
+    #[cfg(feature = "tracing")]
+    fn span(&mut self, op: &OperationIr) -> tracing::span::EnteredSpan {
+        let span = tracing::trace_span!(
+            "operation",
+            name = crate::op_info(op).name,
+            inputs = tracing::field::Empty,
+            outputs = tracing::field::Empty,
+        );
+        if !span.is_disabled() {
+            let named = self.named(op);
+            span.record("inputs", list(named.inputs()));
+            span.record("outputs", list(named.outputs()));
+        }
+        span.entered()
+    }
+}
+
+#[cfg(feature = "std")]
+#[cold]
+fn profiled(op: &OperationIr) -> Profiled {
+    use burn_ir::TensorIr;
+
+    use crate::limits::declared_bytes;
+
+    let bytes =
+        |sum: u64, tensor: &TensorIr| sum.saturating_add(declared_bytes(tensor).unwrap_or(0));
+    Profiled {
+        name: crate::op_info(op).name,
+        bytes: [op.inputs().fold(0, bytes), op.outputs().fold(0, bytes)],
+        start: Instant::now(),
+    }
+}
+
+/// Ids and shapes: `TensorId(1) [2, 3], TensorId(4) [3]`
+#[cfg(feature = "tracing")]
+fn list<'t>(tensors: impl Iterator<Item = &'t burn_ir::TensorIr>) -> String {
+    let tensors = tensors.map(|tensor| alloc::format!("{} {}", tensor.id, tensor.shape));
+    tensors.collect::<alloc::vec::Vec<String>>().join(", ")
+}
