@@ -28,7 +28,7 @@ pub(crate) const NAMES: [&str; 12] = [
     "stream.Init",
 ];
 
-/// The cases that ours executes.
+/// The cases that ours executes, and upstream does not.
 pub(crate) fn cases() -> Vec<Case> {
     CASTS.map(cast).into()
 }

@@ -22,7 +22,7 @@ use crate::find::find;
 use crate::upstream::Upstream;
 use crate::workspace::Workspace;
 
-use equivalent::{Equivalents, Listed};
+use equivalent::Equivalents;
 use mistakes::Mutant;
 use program::{Program, Verdict};
 use scratch::Scratch;
@@ -39,9 +39,6 @@ pub(crate) struct Args {
     /// How many mutants to try, drawn at random; all of them unless said.
     #[arg(long, value_name = "N")]
     sample: Option<usize>,
-    /// Ask wgpu too about those that the CPU backends do not kill. Needs a Vulkan driver.
-    #[arg(long)]
-    wgpu: bool,
     /// What to draw with.
     #[arg(long, value_name = "S", default_value_t = 0, requires = "sample")]
     seed: u64,
@@ -53,8 +50,6 @@ struct Count {
     rejected: usize,
     killed: usize,
     equivalent: usize,
-    /// What only wgpu can kill, where it was not asked.
-    on_wgpu: usize,
     survived: usize,
 }
 
@@ -94,16 +89,10 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<Outcome, String>
         return Err("there is nothing to get wrong in these rows: they call no method".into());
     }
 
-    let scratch = Scratch::new(workspace, args.wgpu)?;
+    let scratch = Scratch::new(workspace)?;
     let (program, rejected) = scratch.build(&table, &mutants)?;
     let verdicts = run_all(&program, &mutants, &rejected)?;
-    Ok(report(
-        &mutants,
-        &rejected,
-        &verdicts,
-        &equivalents,
-        args.wgpu,
-    ))
+    Ok(report(&mutants, &rejected, &verdicts, &equivalents))
 }
 
 /// `size` of the mutants, and the rows they are of without a mistake.
@@ -159,7 +148,6 @@ fn report(
     rejected: &BTreeSet<usize>,
     verdicts: &BTreeMap<usize, Verdict>,
     equivalents: &Equivalents,
-    with_wgpu: bool,
 ) -> Outcome {
     let mut rows: Vec<(&str, Count)> = Vec::new();
     let mut findings = Vec::new();
@@ -176,31 +164,22 @@ fn report(
             true => Verdict::Killed,
             false => verdicts.get(&index).copied().unwrap_or(Verdict::Survived),
         };
-        let finding = match (verdict, equivalents.get(name)) {
-            (Verdict::Survived, None) if mutant.is_control() => continue,
+        let finding = match (verdict, equivalents.contains(name)) {
+            (Verdict::Survived, false) if mutant.is_control() => continue,
             _ if mutant.is_control() => "the row itself does not pass its cases",
-            (Verdict::Killed, None) if is_rejected => {
-                count.rejected += 1;
+            (Verdict::Killed, false) => {
+                match is_rejected {
+                    true => count.rejected += 1,
+                    false => count.killed += 1,
+                }
                 continue;
             }
-            (Verdict::Killed, None) | (Verdict::KilledOnWgpu, Some(Listed::OnWgpu)) => {
-                count.killed += 1;
-                continue;
-            }
-            (Verdict::Survived, Some(Listed::Equivalent)) => {
+            (Verdict::Survived, true) => {
                 count.equivalent += 1;
                 continue;
             }
-            (Verdict::Survived, Some(Listed::OnWgpu)) if !with_wgpu => {
-                count.on_wgpu += 1;
-                continue;
-            }
-            (Verdict::Killed, Some(_)) => "is killed and need not be listed",
-            (Verdict::KilledOnWgpu, Some(Listed::Equivalent)) => {
-                "is killed on wgpu: it is not equivalent"
-            }
-            (Verdict::KilledOnWgpu, None) => "is killed on wgpu only, which must be listed",
-            (Verdict::Survived, _) => {
+            (Verdict::Killed, true) => "is killed and must not be listed",
+            (Verdict::Survived, false) => {
                 count.survived += 1;
                 "survived"
             }
@@ -228,24 +207,17 @@ fn print_table(rows: &[(&str, Count)]) {
             rejected,
             killed,
             equivalent,
-            on_wgpu,
             survived,
         } = count;
-        println!(
-            "{name:<40}  {rejected:>8}  {killed:>6}  {equivalent:>10}  {on_wgpu:>9}  {survived:>8}"
-        );
+        println!("{name:<40}  {rejected:>8}  {killed:>6}  {equivalent:>10}  {survived:>8}");
     };
-    println!(
-        "{:<40}  rejected  killed  equivalent  wgpu only  survived",
-        "row"
-    );
+    println!("{:<40}  rejected  killed  equivalent  survived", "row");
     let mut total = Count::default();
     for (name, count) in rows {
         line(name, count);
         total.rejected += count.rejected;
         total.killed += count.killed;
         total.equivalent += count.equivalent;
-        total.on_wgpu += count.on_wgpu;
         total.survived += count.survived;
     }
     line(&format!("{} rows", rows.len()), &total);
