@@ -227,3 +227,37 @@ fn style() -> ProgressStyle {
     let template = "running {bar:40} {pos}/{len} mutants, {elapsed}";
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(size: usize, seed: u64) -> Vec<String> {
+        let workspace = Workspace::here();
+        let (_, table) = workspace.table().expect("the table is right");
+        // Without the sources there are no other methods, and mistakes enough.
+        let upstream = Upstream::default();
+        let operations = table.operations();
+        let mutants = operations.flat_map(|operation| mistakes::mutants(operation, &upstream));
+        let sample = sample(mutants.collect(), size, seed);
+        sample.into_iter().map(|mutant| mutant.name).collect()
+    }
+
+    #[test]
+    fn a_sample_has_the_size_asked_and_the_rows_themselves() {
+        let names = names(20, 1);
+        let (controls, wrong): (Vec<_>, Vec<_>) = names
+            .iter()
+            .partition(|name| name.ends_with(mistakes::NO_MISTAKE));
+        assert_eq!(wrong.len(), 20);
+        let row = |name: &&String| name.split(": ").next().map(String::from);
+        let rows = |names: &[&String]| names.iter().map(row).collect::<BTreeSet<_>>();
+        assert_eq!(rows(&controls), rows(&wrong));
+    }
+
+    #[test]
+    fn the_seed_decides_what_is_drawn() {
+        assert_eq!(names(20, 1), names(20, 1));
+        assert_ne!(names(20, 1), names(20, 2));
+    }
+}

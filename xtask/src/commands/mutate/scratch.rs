@@ -47,11 +47,7 @@ impl<'w> Scratch<'w> {
         let scratch = Self { workspace, root };
         scratch.write_manifests()?;
         scratch.write_runtime()?;
-        let lock = workspace.read("Cargo.lock")?;
-        let present = scratch.root.join("Cargo.lock");
-        if !present.exists() {
-            fs::write(&present, lock).map_err(|cause| at(&present, &cause))?;
-        }
+        scratch.write("Cargo.lock", &workspace.read("Cargo.lock")?)?;
         Ok(scratch)
     }
 
