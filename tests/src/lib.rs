@@ -1,6 +1,7 @@
 //! What the test suites share: cases made of IR, and two interpreters to run them through.
 //!
-//! burn-router's interpreter is the oracle. Nobody here wrote it.
+//! The oracles are burn-router's interpreter, and its backend, which turns a call back into the
+//! operation that it is for. Nobody here wrote them.
 
 mod case;
 mod compare;
@@ -8,9 +9,11 @@ mod engine;
 pub mod model;
 pub mod mutants;
 mod quiet;
+mod record;
 pub mod stream;
 
 pub use case::{BOOL, Case, Tensors, set_statuses};
 pub use compare::{Ran, Verdict, compare, random_numbers, run};
 pub use engine::{Engine, read};
 pub use quiet::quietly;
+pub use record::{record, record_fused, recorded_form};

@@ -1,9 +1,9 @@
 //! Mutants of rows: whether a row's cases tell a wrong row from the right one.
 //!
 //! `cargo xtask mutate` builds a runtime whose rows can be told at run time which mistake to make,
-//! and a program around [`serve`]. What the row itself makes of its cases is computed once; the
-//! differential suite proves that it is right. A mutant is killed by the first case of which it
-//! makes anything else.
+//! and a program around [`serve`]. What the row itself makes of its cases is computed once, executed
+//! and recorded; the differential suite proves that it is right. A mutant is killed by the first case
+//! of which it makes anything else.
 #![expect(
     deprecated,
     reason = "burn-ndarray is on its way out, and still a second implementation"
@@ -13,17 +13,17 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
 use burn_flex::Flex;
-use burn_ir::{BackendIr, TensorStatus};
+use burn_ir::{BackendIr, OperationIr, TensorStatus};
 use burn_ndarray::NdArray;
 
 use crate::case::Case;
 use crate::compare::{Ran, run};
+use crate::record::{record, record_fused};
 
 /// The row itself, without a mistake.
 const NONE: usize = usize::MAX;
 
-/// Answer each line `INDEX ROW` of standard input by `INDEX killed`, `INDEX survived`, or
-/// `INDEX killed on wgpu` if that is the only backend that tells the mutant from the row.
+/// Answer each line `INDEX ROW` of standard input by a line `INDEX killed` or `INDEX survived`.
 /// `select` tells the runtime which mutant to be.
 pub fn serve(cases: &[Case], select: fn(usize)) {
     let mut rows: BTreeMap<&str, Row<'_>> = BTreeMap::new();
@@ -35,10 +35,11 @@ pub fn serve(cases: &[Case], select: fn(usize)) {
         let Some((index, row)) = line.split_once(' ') else {
             continue;
         };
-        let verdict = match (index.parse(), rows.get_mut(row)) {
-            (Ok(index), Some(row)) => row.verdict(index, select),
-            _ => "survived",
+        let killed = match (index.parse(), rows.get_mut(row)) {
+            (Ok(index), Some(row)) => row.kills(index, select),
+            _ => false,
         };
+        let verdict = if killed { "killed" } else { "survived" };
         let answered = writeln!(answers, "{index} {verdict}");
         if answered.and_then(|()| answers.flush()).is_err() {
             return;
@@ -46,72 +47,56 @@ pub fn serve(cases: &[Case], select: fn(usize)) {
     }
 }
 
-type Outcome = Result<Ran, String>;
-type Runner = fn(&Case, TensorStatus) -> Outcome;
-
-const CPU: [Runner; 2] = [ours::<Flex>, ours::<NdArray>];
-#[cfg(feature = "wgpu")]
-const WGPU: [Runner; 1] = [ours::<burn_wgpu::Wgpu>];
-#[cfg(not(feature = "wgpu"))]
-const WGPU: [Runner; 0] = [];
-
-/// A row's cases, and what the row makes of each.
+/// A row's cases, and what the row makes of each: what comes out of them, and what is recorded.
 #[derive(Default)]
 struct Row<'c> {
     cases: Vec<&'c Case>,
-    on_cpu: Option<Vec<Outcome>>,
-    on_wgpu: Option<Vec<Outcome>>,
+    ran: Option<Vec<Result<Ran, String>>>,
+    recorded: Option<Vec<Result<Vec<OperationIr>, String>>>,
 }
 
 impl Row<'_> {
-    fn verdict(&mut self, mutant: usize, select: fn(usize)) -> &'static str {
-        let Self {
-            cases,
-            on_cpu,
-            on_wgpu,
-        } = self;
-        if differs(cases, on_cpu, &CPU, mutant, select) {
-            "killed"
-        } else if differs(cases, on_wgpu, &WGPU, mutant, select) {
-            "killed on wgpu"
-        } else {
-            "survived"
-        }
+    fn kills(&mut self, mutant: usize, select: fn(usize)) -> bool {
+        let ran = || self.cases.iter().flat_map(|case| runs(case));
+        // Where burn-router's backend lacks the method, burn-fusion's has it.
+        let recorded = |case: &&Case| record(case).or_else(|_| record_fused(case));
+        let recorded = || self.cases.iter().map(recorded);
+        let is_other = |row: &Ran, mutant: &Ran| row.difference(mutant).is_some();
+        differs(ran, &mut self.ran, is_other, mutant, select)
+            || differs(recorded, &mut self.recorded, Vec::ne, mutant, select)
     }
 }
 
-/// Whether the mutant makes anything else of a case than the row does, which is computed once.
-fn differs(
-    cases: &[&Case],
-    expected: &mut Option<Vec<Outcome>>,
-    runners: &[Runner],
+/// Whether the mutant makes anything else of the cases than the row does, which is computed once.
+fn differs<T, I: Iterator<Item = Result<T, String>>>(
+    run: impl Fn() -> I,
+    row: &mut Option<Vec<Result<T, String>>>,
+    is_other: impl Fn(&T, &T) -> bool,
     mutant: usize,
     select: fn(usize),
 ) -> bool {
-    let runs = || {
-        let statuses = [TensorStatus::ReadOnly, TensorStatus::ReadWrite];
-        let runners = runners
-            .iter()
-            .flat_map(move |run| statuses.map(|status| (run, status)));
-        let runs = cases
-            .iter()
-            .flat_map(move |case| runners.clone().map(move |run| (case, run)));
-        runs.map(|(case, (run, status))| run(case, status))
-    };
     select(NONE);
-    let expected = expected.get_or_insert_with(|| runs().collect());
+    let row = row.get_or_insert_with(|| run().collect());
     select(mutant);
-    let differs = runs()
-        .zip(&*expected)
-        .any(|(ran, expected)| match (ran, expected) {
-            (Ok(ran), Ok(expected)) => expected.difference(&ran).is_some(),
-            (Err(_), Err(_)) => false,
-            _ => true,
-        });
+    let differs = run().zip(&*row).any(|pair| match pair {
+        (Ok(mutant), Ok(row)) => is_other(row, &mutant),
+        (Err(_), Err(_)) => false,
+        _ => true,
+    });
     select(NONE);
     differs
 }
 
-fn ours<B: BackendIr>(case: &Case, status: TensorStatus) -> Outcome {
+/// A case on each backend, with inputs of each status.
+fn runs(case: &Case) -> impl Iterator<Item = Result<Ran, String>> + use<'_> {
+    let backends: [fn(&Case, TensorStatus) -> _; 2] = [ours::<Flex>, ours::<NdArray>];
+    let statuses = [TensorStatus::ReadOnly, TensorStatus::ReadWrite];
+    let runs = backends
+        .into_iter()
+        .flat_map(move |run| statuses.map(|status| (run, status)));
+    runs.map(move |(run, status)| run(case, status))
+}
+
+fn ours<B: BackendIr>(case: &Case, status: TensorStatus) -> Result<Ran, String> {
     run::<B, burn_interpreter::TensorInterpreter<B>>(case, &case.op_with(status))
 }

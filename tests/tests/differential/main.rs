@@ -15,6 +15,7 @@ mod int;
 mod memory;
 mod module;
 mod numeric;
+mod recorded;
 mod refused;
 mod streams;
 #[cfg(feature = "wgpu")]
@@ -48,13 +49,9 @@ pub(crate) fn cases() -> Vec<Case> {
     cases.chain(in_one).chain(in_another).collect()
 }
 
-/// The cases that ours executes: what `cargo xtask mutate` runs.
-#[allow(
-    dead_code,
-    reason = "used where this file is a module of that command's program"
-)]
+/// The cases that ours executes on some backend: what `cargo xtask mutate` runs.
 pub(crate) fn all_cases() -> Vec<Case> {
-    [cases(), refused::cases()].concat()
+    [cases(), refused::cases(), recorded::cases().into()].concat()
 }
 
 /// What a backend makes of some rows, other than the same data with both interpreters.

@@ -32,7 +32,7 @@ pub(crate) const NAMES: [&str; 12] = [
     "stream.Init",
 ];
 
-/// The cases that ours executes.
+/// The cases that ours executes, and upstream does not.
 pub(crate) fn cases() -> Vec<Case> {
     let bools =
         [Bools::cast, Bools::gather_nd].map(|op| Case::new(|t| OperationIr::BaseBool(op(t))));

@@ -10,7 +10,7 @@ use burn_ir::TensorStatus;
 use burn_wgpu::Wgpu;
 use interpreter_tests::{BOOL, Case, Ran, Verdict, compare, run};
 
-use crate::all_cases;
+use crate::refused;
 
 /// The bools of wgpu.
 const BYTES: DType = DType::Bool(BoolStore::U8);
@@ -173,12 +173,15 @@ const RANDOM: &[&str] = &["float.Random", "numeric.IntRandom.int"];
 /// The cases that wgpu can be asked, beside the same in Flex's dtypes.
 fn cases() -> Vec<(Case, Case)> {
     let is_left_out = |name| CRASHING.contains(&name) || UNSTABLE.contains(&name);
-    let pairs = all_cases().into_iter().filter_map(|native| {
-        let case = native.with_dtype(BOOL, BYTES);
-        let case = case.unwrap_or_else(|| native.clone());
-        let has_f64 = case.with_dtype(DType::F64, DType::F32).is_some();
-        (!has_f64 && !is_left_out(case.name())).then_some((case, native))
-    });
+    let pairs = [crate::cases(), refused::cases()]
+        .concat()
+        .into_iter()
+        .filter_map(|native| {
+            let case = native.with_dtype(BOOL, BYTES);
+            let case = case.unwrap_or_else(|| native.clone());
+            let has_f64 = case.with_dtype(DType::F64, DType::F32).is_some();
+            (!has_f64 && !is_left_out(case.name())).then_some((case, native))
+        });
     pairs.collect()
 }
 

@@ -23,7 +23,7 @@ use crate::output::Output;
 use crate::upstream::Upstream;
 use crate::workspace::Workspace;
 
-use equivalent::{Equivalents, Listed};
+use equivalent::Equivalents;
 use mistakes::Mutant;
 use program::{Program, Verdict};
 use scratch::Scratch;
@@ -40,9 +40,6 @@ pub(crate) struct Args {
     /// How many mutants to try, drawn at random; all of them unless said.
     #[arg(long, value_name = "N")]
     sample: Option<usize>,
-    /// Ask wgpu too about those that the CPU backends do not kill. Needs a Vulkan driver.
-    #[arg(long)]
-    wgpu: bool,
     /// What to draw with.
     #[arg(long, value_name = "S", default_value_t = 0, requires = "sample")]
     seed: u64,
@@ -54,8 +51,6 @@ struct Count {
     rejected: usize,
     killed: usize,
     equivalent: usize,
-    /// What only wgpu can kill, where it was not asked.
-    on_wgpu: usize,
     survived: usize,
 }
 
@@ -97,17 +92,10 @@ pub(crate) fn run(
         return Err(reason.to_owned().into());
     }
 
-    let scratch = Scratch::new(workspace, args.wgpu)?;
+    let scratch = Scratch::new(workspace)?;
     let (program, rejected) = scratch.build(&table, &mutants, output)?;
     let verdicts = run_all(&program, &mutants, &rejected, output)?;
-    Ok(report(
-        &mutants,
-        &rejected,
-        &verdicts,
-        &equivalents,
-        args.wgpu,
-        output,
-    ))
+    Ok(report(&mutants, &rejected, &verdicts, &equivalents, output))
 }
 
 /// `size` of the mutants, and the rows they are of without a mistake.
@@ -167,7 +155,6 @@ fn report(
     rejected: &BTreeSet<usize>,
     verdicts: &BTreeMap<usize, Verdict>,
     equivalents: &Equivalents,
-    with_wgpu: bool,
     output: &mut Output,
 ) -> Outcome {
     let mut rows: Vec<(&str, Count)> = Vec::new();
@@ -185,31 +172,22 @@ fn report(
             true => Verdict::Killed,
             false => verdicts.get(&index).copied().unwrap_or(Verdict::Survived),
         };
-        let finding = match (verdict, equivalents.get(name)) {
-            (Verdict::Survived, None) if mutant.is_control() => continue,
+        let finding = match (verdict, equivalents.contains(name)) {
+            (Verdict::Survived, false) if mutant.is_control() => continue,
             _ if mutant.is_control() => "the row itself does not pass its cases",
-            (Verdict::Killed, None) if is_rejected => {
-                count.rejected += 1;
+            (Verdict::Killed, false) => {
+                match is_rejected {
+                    true => count.rejected += 1,
+                    false => count.killed += 1,
+                }
                 continue;
             }
-            (Verdict::Killed, None) | (Verdict::KilledOnWgpu, Some(Listed::OnWgpu)) => {
-                count.killed += 1;
-                continue;
-            }
-            (Verdict::Survived, Some(Listed::Equivalent)) => {
+            (Verdict::Survived, true) => {
                 count.equivalent += 1;
                 continue;
             }
-            (Verdict::Survived, Some(Listed::OnWgpu)) if !with_wgpu => {
-                count.on_wgpu += 1;
-                continue;
-            }
-            (Verdict::Killed, Some(_)) => "is killed and need not be listed",
-            (Verdict::KilledOnWgpu, Some(Listed::Equivalent)) => {
-                "is killed on wgpu: it is not equivalent"
-            }
-            (Verdict::KilledOnWgpu, None) => "is killed on wgpu only, which must be listed",
-            (Verdict::Survived, _) => {
+            (Verdict::Killed, true) => "is killed and must not be listed",
+            (Verdict::Survived, false) => {
                 count.survived += 1;
                 "survived"
             }
@@ -231,7 +209,7 @@ fn report(
 
 fn print_table(rows: &[(&str, Count)], output: &mut Output) {
     output.line(format_args!(
-        "{:<40}  rejected  killed  equivalent  wgpu only  survived",
+        "{:<40}  rejected  killed  equivalent  survived",
         "row"
     ));
     let mut line = |name: &str, count: &Count| {
@@ -239,11 +217,10 @@ fn print_table(rows: &[(&str, Count)], output: &mut Output) {
             rejected,
             killed,
             equivalent,
-            on_wgpu,
             survived,
         } = count;
         output.line(format_args!(
-            "{name:<40}  {rejected:>8}  {killed:>6}  {equivalent:>10}  {on_wgpu:>9}  {survived:>8}"
+            "{name:<40}  {rejected:>8}  {killed:>6}  {equivalent:>10}  {survived:>8}"
         ));
     };
     let mut total = Count::default();
@@ -252,7 +229,6 @@ fn print_table(rows: &[(&str, Count)], output: &mut Output) {
         total.rejected += count.rejected;
         total.killed += count.killed;
         total.equivalent += count.equivalent;
-        total.on_wgpu += count.on_wgpu;
         total.survived += count.survived;
     }
     line(&format!("{} rows", rows.len()), &total);
@@ -261,4 +237,38 @@ fn print_table(rows: &[(&str, Count)], output: &mut Output) {
 fn style() -> ProgressStyle {
     let template = "running {bar:40} {pos}/{len} mutants, {elapsed}";
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(size: usize, seed: u64) -> Vec<String> {
+        let workspace = Workspace::here();
+        let (_, table) = workspace.table().expect("the table is right");
+        // Without the sources there are no other methods, and mistakes enough.
+        let upstream = Upstream::default();
+        let operations = table.operations();
+        let mutants = operations.flat_map(|operation| mistakes::mutants(operation, &upstream));
+        let sample = sample(mutants.collect(), size, seed);
+        sample.into_iter().map(|mutant| mutant.name).collect()
+    }
+
+    #[test]
+    fn a_sample_has_the_size_asked_and_the_rows_themselves() {
+        let names = names(20, 1);
+        let (controls, wrong): (Vec<_>, Vec<_>) = names
+            .iter()
+            .partition(|name| name.ends_with(mistakes::NO_MISTAKE));
+        assert_eq!(wrong.len(), 20);
+        let row = |name: &&String| name.split(": ").next().map(String::from);
+        let rows = |names: &[&String]| names.iter().map(row).collect::<BTreeSet<_>>();
+        assert_eq!(rows(&controls), rows(&wrong));
+    }
+
+    #[test]
+    fn the_seed_decides_what_is_drawn() {
+        assert_eq!(names(20, 1), names(20, 1));
+        assert_ne!(names(20, 1), names(20, 2));
+    }
 }

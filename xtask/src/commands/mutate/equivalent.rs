@@ -1,6 +1,6 @@
-//! The mutants that the cases on the CPU cannot kill, each with its reason.
+//! The mutants that no case can kill, each with its reason.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use toml::de::DeTable;
 
@@ -10,16 +10,7 @@ use crate::workspace::Workspace;
 /// The list: tables with a reason, and the mutants that it is the reason for.
 pub(super) const FILE: &str = "tests/equivalent-mutants.toml";
 
-/// What is said of a mutant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Listed {
-    /// It does what the row does.
-    Equivalent,
-    /// Only wgpu tells it from the row: `backend = "wgpu"`.
-    OnWgpu,
-}
-
-pub(super) struct Equivalents(BTreeMap<String, Listed>);
+pub(super) struct Equivalents(BTreeSet<String>);
 
 impl Equivalents {
     pub(super) fn read(workspace: &Workspace) -> Result<Self, String> {
@@ -28,7 +19,7 @@ impl Equivalents {
 
     fn parse(text: &str) -> Result<Self, String> {
         let document = DeTable::parse(text).map_err(|cause| format!("{FILE}: {cause}"))?;
-        let mut all = BTreeMap::new();
+        let mut all = BTreeSet::new();
         for (key, table) in document.get_ref() {
             let wrong = |what: &str| format!("{FILE}: [{}] {what}", key.get_ref());
             let table = table
@@ -41,14 +32,6 @@ impl Equivalents {
             if reason.is_none_or(str::is_empty) {
                 return Err(wrong("gives no reason"));
             }
-            let listed = match table
-                .get("backend")
-                .map(|backend| backend.get_ref().as_str())
-            {
-                None => Listed::Equivalent,
-                Some(Some("wgpu")) => Listed::OnWgpu,
-                Some(_) => return Err(wrong("names a backend that is not `wgpu`")),
-            };
             let mutants = table
                 .get("mutants")
                 .and_then(|mutants| mutants.get_ref().as_array());
@@ -57,7 +40,7 @@ impl Equivalents {
                     .get_ref()
                     .as_str()
                     .ok_or_else(|| wrong("lists what is no text"))?;
-                if all.insert(name.to_string(), listed).is_some() {
+                if !all.insert(name.to_string()) {
                     return Err(wrong(&format!("lists `{name}`, which is listed already")));
                 }
             }
@@ -65,15 +48,15 @@ impl Equivalents {
         Ok(Self(all))
     }
 
-    /// What is said of this mutant.
-    pub(super) fn get(&self, name: &str) -> Option<Listed> {
-        self.0.get(name).copied()
+    /// Whether this mutant is listed.
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.0.contains(name)
     }
 
     /// The names that no mutant has.
     pub(super) fn unknown(&self, mutants: &[Mutant]) -> Vec<String> {
         let known: BTreeSet<_> = mutants.iter().map(|mutant| mutant.name.as_str()).collect();
-        let listed = self.0.keys();
+        let listed = self.0.iter();
         listed
             .filter(|name| !known.contains(name.as_str()))
             .cloned()
@@ -88,11 +71,9 @@ mod tests {
     #[test]
     fn a_list_has_reasons_and_names_each_mutant_once() {
         let list = "[a]\nreason = \"why\"\nmutants = [\"r: x\"]\n\
-            [b]\nreason = \"why\"\nbackend = \"wgpu\"\nmutants = [\"r: y\"]\n";
+            [b]\nreason = \"why\"\nmutants = [\"r: y\"]\n";
         let all = Equivalents::parse(list).expect("it is a list");
-        assert_eq!(all.get("r: x"), Some(Listed::Equivalent));
-        assert_eq!(all.get("r: y"), Some(Listed::OnWgpu));
-        assert_eq!(all.get("r: z"), None);
+        assert!(all.contains("r: x") && !all.contains("r: z"));
         assert_eq!(all.unknown(&[]), ["r: x", "r: y"]);
 
         for (list, complaint) in [
@@ -106,10 +87,6 @@ mod tests {
             (
                 "[a]\nreason = \"why\"\nmutants = [\"x\", \"x\"]\n",
                 "[a] lists `x`, which is listed already",
-            ),
-            (
-                "[a]\nreason = \"why\"\nbackend = \"cuda\"\nmutants = []\n",
-                "[a] names a backend that is not `wgpu`",
             ),
         ] {
             let error = Equivalents::parse(list).err();

@@ -15,8 +15,6 @@ const LIMIT: Duration = Duration::from_secs(60);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Killed,
-    /// By wgpu alone.
-    KilledOnWgpu,
     Survived,
 }
 
@@ -52,11 +50,6 @@ impl Program {
         let verdict = match answer.as_deref().and_then(|answer| answer.split_once(' ')) {
             Some((_, "killed")) => Verdict::Killed,
             Some((_, "survived")) => Verdict::Survived,
-            // Its device may be in any state.
-            Some((_, "killed on wgpu")) => {
-                running.end();
-                return Ok(Verdict::KilledOnWgpu);
-            }
             Some((_, other)) => return Err(format!("the program answers `{other}`")),
             None => {
                 running.end();

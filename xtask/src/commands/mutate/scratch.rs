@@ -31,7 +31,6 @@ const MUTANTS: &str = "interpreter/src/operations/mutants.rs";
 pub(super) struct Scratch<'w> {
     workspace: &'w Workspace,
     root: PathBuf,
-    with_wgpu: bool,
 }
 
 /// What the compiler makes of the mutants.
@@ -44,20 +43,12 @@ enum Compiled {
 
 impl<'w> Scratch<'w> {
     /// Write the workspace, without any mutant.
-    pub(super) fn new(workspace: &'w Workspace, with_wgpu: bool) -> Result<Self, String> {
+    pub(super) fn new(workspace: &'w Workspace) -> Result<Self, String> {
         let root = workspace.target_dir().join("mutants");
-        let scratch = Self {
-            workspace,
-            root,
-            with_wgpu,
-        };
+        let scratch = Self { workspace, root };
         scratch.write_manifests()?;
         scratch.write_runtime()?;
-        let lock = workspace.read("Cargo.lock")?;
-        let present = scratch.root.join("Cargo.lock");
-        if !present.exists() {
-            fs::write(&present, lock).map_err(|cause| at(&present, &cause))?;
-        }
+        scratch.write("Cargo.lock", &workspace.read("Cargo.lock")?)?;
         Ok(scratch)
     }
 
@@ -99,9 +90,9 @@ impl<'w> Scratch<'w> {
         self.write("tests/Cargo.toml", &tests.to_string())?;
         let program = format!(
             "#![allow(warnings)]\n\
-             #[path = {:?}]\nmod differential;\nuse differential::cases;\n\
+             #[path = {:?}]\nmod differential;\nuse differential::{{all_cases, cases}};\n\
              fn main() {{\n    interpreter_tests::mutants::serve(\
-             &differential::all_cases(), burn_interpreter::operations::select);\n}}\n",
+             &all_cases(), burn_interpreter::operations::select);\n}}\n",
             here("tests/tests/differential/main.rs")
         );
         self.write(&format!("tests/{PROGRAM}.rs"), &program)
@@ -210,9 +201,6 @@ impl<'w> Scratch<'w> {
             "--test",
             PROGRAM,
         ]);
-        if self.with_wgpu {
-            build.args(["--features", "wgpu"]);
-        }
         build.args(["--message-format", "json", "--target-dir"]);
         build
             .arg(self.workspace.target_dir())
