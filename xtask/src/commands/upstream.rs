@@ -6,6 +6,7 @@
 
 mod patch;
 mod scratch;
+mod session;
 mod test;
 mod train;
 
@@ -27,6 +28,9 @@ enum Command {
     /// Run burn-remote's own tests with our interpreter inside.
     #[command(after_help = test::EXAMPLES)]
     Test(test::Args),
+    /// Send a bad operation to burn-remote's server, with our interpreter inside and without.
+    #[command(after_help = session::EXAMPLES)]
+    Session,
     /// Train the digits classifier on two server processes with our interpreter inside.
     #[command(after_help = train::EXAMPLES)]
     Train,
@@ -35,6 +39,7 @@ enum Command {
 pub(crate) const EXAMPLES: &str = "Examples:
   cargo xtask upstream patch --out ../burn-router
   cargo xtask upstream test
+  cargo xtask upstream session
   cargo xtask upstream train";
 
 pub(crate) fn run(
@@ -45,6 +50,7 @@ pub(crate) fn run(
     let outcome = match &args.command {
         Command::Patch(args) => patch::run(workspace, args, output),
         Command::Test(args) => test::run(workspace, args, output),
+        Command::Session => session::run(workspace, output),
         Command::Train => train::run(workspace, output),
     };
     Ok(outcome?)

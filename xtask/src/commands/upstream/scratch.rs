@@ -1,5 +1,6 @@
-//! The workspace that `upstream test` and `upstream train` build: burn-router with our interpreter
-//! inside, burn-remote from the registry, and the digits example on remote devices.
+//! The workspace that the other commands of `upstream` build: burn-router with our interpreter inside,
+//! burn-remote from the registry, the digits example on remote devices, and a program about sessions.
+//! Below it stands another one with that program and burn-router as it is.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,12 @@ use crate::output::Output;
 use crate::process::{at, fresh_folder, write_if_changed};
 use crate::upstream;
 use crate::workspace::Workspace;
+
+/// The folder of the workspace with burn-router as it is.
+pub(super) const PLAIN: &str = "plain";
+
+/// The package of the program about sessions.
+pub(super) const SESSION: &str = "session";
 
 /// Make the workspace, and return its folder. What is there already and has not changed is left
 /// alone, so that cargo does not build it again.
@@ -32,22 +39,46 @@ pub(super) fn prepare(workspace: &Workspace, output: &mut Output) -> Result<Path
         &digits.join("Cargo.toml"),
         &digits_manifest(&version.to_string()),
     )?;
-    for package in ["burn-router", "burn-remote", "digits"] {
+    let session = staged.join(SESSION);
+    patch::copy(&workspace.root().join("tests/remote"), &session)?;
+    write_if_changed(
+        &session.join("Cargo.toml"),
+        &session_manifest(&version.to_string()),
+    )?;
+    patch::copy(&session, &staged.join(PLAIN).join(SESSION))?;
+    for package in ["burn-router", "burn-remote", "digits", SESSION] {
         settle(&staged.join(package), &root.join(package))?;
     }
+    let plain = root.join(PLAIN);
+    fs::create_dir_all(&plain).map_err(|cause| at(&plain, &cause))?;
+    settle(&staged.join(PLAIN).join(SESSION), &plain.join(SESSION))?;
     let [router, remote] = ["burn-router", "burn-remote"].map(|package| root.join(package));
     let patched = patch::patch_lines(&[("burn-router", &router), ("burn-remote", &remote)]);
-    let manifest = format!(
-        "[workspace]\nresolver = \"3\"\nmembers = [\"burn-remote\", \"digits\"]\n\n{patched}"
-    );
+    write_workspace(
+        &root,
+        &["burn-remote", "digits", SESSION],
+        &patched,
+        &source,
+    )?;
+    write_workspace(&plain, &[SESSION], "", &source)?;
+    Ok(root)
+}
+
+/// Write a workspace's manifest, and lock the versions that burn-remote itself was tested with.
+fn write_workspace(
+    root: &Path,
+    members: &[&str],
+    patched: &str,
+    remote: &Path,
+) -> Result<(), String> {
+    let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n{patched}");
     write_if_changed(&root.join("Cargo.toml"), &manifest)?;
-    // The versions that burn-remote itself was tested with.
     let lock = root.join("Cargo.lock");
     if !lock.exists() {
-        let tested = source.join("Cargo.lock");
+        let tested = remote.join("Cargo.lock");
         fs::copy(&tested, &lock).map_err(|cause| at(&tested, &cause))?;
     }
-    Ok(root)
+    Ok(())
 }
 
 /// Copy burn-remote, with the dev-dependencies that packing it took away.
@@ -108,6 +139,21 @@ fn digits_manifest(version: &str) -> String {
          indicatif = \"0.18\"\n\
          rand = {{ version = \"0.9\", default-features = false, features = [\"std_rng\"] }}\n\
          tokio = {{ version = \"1\", features = [\"io-util\", \"macros\", \"rt-multi-thread\"] }}\n"
+    )
+}
+
+/// The program about sessions.
+fn session_manifest(version: &str) -> String {
+    let burn = ["flex", "remote-server", "remote-websocket", "std"];
+    format!(
+        "[package]\nname = \"{SESSION}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+         [[bin]]\nname = \"{SESSION}\"\npath = \"session.rs\"\n\n\
+         [dependencies]\n\
+         anyhow = \"1\"\n\
+         burn = {{ version = \"={version}\", default-features = false, features = {burn:?} }}\n\
+         burn-router = \"={version}\"\n\
+         burn-flex = \"={version}\"\n\
+         tokio = {{ version = \"1\", features = [\"rt-multi-thread\"] }}\n"
     )
 }
 
