@@ -402,9 +402,13 @@ fn lint_checks(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
             if !said.insert(arg.span.start) {
                 continue;
             }
-            let message = match body.signature.takes_whole() {
-                true => "a row that takes `self` has no checks".to_owned(),
-                false => format!("`{}` is no field of the row", **arg),
+            let ir_struct = body.signature.ir_struct.as_ref();
+            let message = match ir_struct.filter(|_| body.signature.checks.is_none()) {
+                _ if body.signature.takes_whole() => {
+                    "a row that takes `self` has no checks".to_owned()
+                }
+                Some(ir_struct) => format!("`{}` is no field of `{}`", **arg, **ir_struct),
+                None => format!("`{}` is no field of the row", **arg),
             };
             let diagnostic = Diagnostic::new(message, arg.span.clone());
             diagnostics.push(match nearest(arg, fields()) {
