@@ -89,6 +89,7 @@ mod profile;
 mod program;
 mod read;
 mod slots;
+mod upload;
 
 burn_interpreter_macros::operations!(mod operations = "op-spec.toml"); // errors here: `cargo xtask check` names the row
 

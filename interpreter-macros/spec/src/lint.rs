@@ -11,6 +11,8 @@ use crate::model::{
 
 /// Check the table as a whole; what is wrong goes to `diagnostics`.
 pub(crate) fn lint(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
+    // What is missing may be what could not be read.
+    let is_whole = diagnostics.is_empty();
     for group in &table.groups {
         lint_name(group, diagnostics);
         lint_identifiers(group, diagnostics);
@@ -25,6 +27,9 @@ pub(crate) fn lint(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
     }
     lint_functions(table, diagnostics);
     lint_checks(table, diagnostics);
+    if is_whole {
+        lint_structs(table, diagnostics);
+    }
 }
 
 /// A group is named after its IR enum.
@@ -379,7 +384,7 @@ fn lint_functions(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks look at fields of the row, and those of an IR struct have rows.
+/// Checks look at fields of the row.
 fn lint_checks(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
     let rows = table.groups.iter().flat_map(|group| &group.rows);
     let bodies: Vec<&Body> = rows.filter_map(|row| row.body.as_ref()).collect();
@@ -417,11 +422,14 @@ fn lint_checks(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
             });
         }
     }
+}
+
+/// The IR structs that have checks have rows.
+fn lint_structs(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
     let structs = || {
-        let structs = bodies
-            .iter()
-            .filter_map(|body| body.signature.ir_struct.as_ref());
-        structs.map(|ir_struct| ir_struct.as_str())
+        let rows = table.groups.iter().flat_map(|group| &group.rows);
+        let bodies = rows.filter_map(|row| row.body.as_ref());
+        bodies.filter_map(|body| Some(body.signature.ir_struct.as_ref()?.as_str()))
     };
     for StructChecks { ir_struct, .. } in &table.checks {
         if !structs().any(|used| used == ir_struct.as_str()) {

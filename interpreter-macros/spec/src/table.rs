@@ -22,7 +22,10 @@ pub(crate) fn parse(source: &str, diagnostics: &mut Vec<Diagnostic>) -> Table {
         source[line..].trim_start().starts_with('[')
     };
     let has_wrong_header = errors.iter().any(is_header);
-    diagnostics.extend(errors.iter().map(|error| {
+    let errors = errors
+        .iter()
+        .filter(|error| !has_wrong_header || is_header(error));
+    diagnostics.extend(errors.map(|error| {
         let span = error.span().unwrap_or(0..0);
         let first = earlier_key(source, &span);
         let diagnostic = Diagnostic::new(format!("this is not TOML: {}", error.message()), span);
@@ -96,7 +99,7 @@ fn resolve_checks(table: &mut Table) {
     }
 }
 
-/// The earlier line that begins with the key at `span`, if that is what stands there.
+/// The earlier line that begins with the key or header at `span`, if that is what stands there.
 fn earlier_key(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
     let key = source
         .get(span.clone())
@@ -105,9 +108,11 @@ fn earlier_key(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
     source[..span.start].split_inclusive('\n').find_map(|line| {
         let line_start = start;
         start += line.len();
-        let rest = line.strip_prefix(key)?;
-        let is_key = rest.starts_with([' ', '=', '.']);
-        is_key.then(|| line_start..line_start + key.len())
+        let name = line.strip_prefix('[').unwrap_or(line);
+        let at = line_start + line.len() - name.len();
+        let rest = name.strip_prefix(key)?;
+        let is_key = rest.starts_with([' ', '=', '.', ']']);
+        is_key.then(|| at..at + key.len())
     })
 }
 
@@ -145,7 +150,10 @@ impl Reader<'_, '_> {
             Some(near) => format!("did you mean `[{near}]`?"),
             None => "a group has `ir`, the enum of burn-ir the rows belong to".into(),
         };
-        let message = format!("`[{header}]` is neither a group nor `[{}]`", CHECKS_KEY.name);
+        let message = format!(
+            "`[{header}]` is neither a group nor `[{}]`",
+            CHECKS_KEY.name
+        );
         self.report(Diagnostic::new(message, name.span()).help(help));
     }
 

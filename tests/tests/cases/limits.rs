@@ -160,3 +160,31 @@ fn the_length_of_a_graph() {
     let error = Graph::new(vec![op(1), op(2)]).try_replay(&mut interpreter, bindings());
     assert_eq!(error, Err(BindingError::TooManyOps { len: 2, limit: 1 }));
 }
+
+/// An error takes memory too: a client that only fails comes to an end of it.
+#[test]
+fn the_number_of_errors() {
+    let mut interpreter = limited(Limits::default().max_live_tensors(3));
+    for to in 10..100 {
+        let missing = add_scalar(ro(9, &[4], F32), ONE, out(to, &[4], F32));
+        assert!(interpreter.try_register_op(missing).is_err());
+        let data = TensorData::from([1.0f32; 4]);
+        let _ = interpreter.try_register_tensor_data_id(id(100 + to), data);
+        interpreter.register_alias(id(200 + to), id(9));
+    }
+    assert_eq!(
+        (interpreter.live_tensors(), interpreter.num_handles()),
+        (2, 6)
+    );
+    // One whose id is not known is told all the same.
+    let message = floats(&mut interpreter, 99, 4).expect_err("it was not made");
+    assert!(message.contains("TensorId(99)"), "{message}");
+    assert!(interpreter.sync().is_err());
+    drop_all(&mut interpreter, &(10..100).collect::<Vec<_>>());
+    drop_all(&mut interpreter, &(110..300).collect::<Vec<_>>());
+    assert_eq!(interpreter.num_handles(), 2);
+    assert_eq!(
+        interpreter.execute(add_scalar(ro(1, &[4], F32), ONE, out(10, &[4], F32))),
+        Ok(())
+    );
+}
