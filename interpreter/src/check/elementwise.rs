@@ -3,7 +3,7 @@
 use alloc::string::String;
 
 use burn_backend::{DType, Distribution, Shape};
-use burn_ir::TensorIr;
+use burn_ir::{ScalarIr, TensorIr};
 use burn_std::{bf16, f16};
 
 use super::{ensure, refuse, shaped, shaped_as, together};
@@ -22,6 +22,60 @@ pub(crate) fn two(first: &TensorIr, second: &TensorIr) -> Outcome {
         alloc::format!("{} is two of the outputs", first.id)
     })?;
     together([first, second])
+}
+
+/// The scalar is one that the tensor's type holds, if that is an integer: backends convert it, and
+/// refuse another in their own way. What follows the point is cut off.
+pub(crate) fn scalar_of(tensor: &TensorIr, scalar: &ScalarIr) -> Outcome {
+    let dtype = tensor.dtype;
+    ensure(
+        !is_integer(dtype) || integer(scalar, dtype).is_some(),
+        || alloc::format!("{} is {dtype:?}, which does not hold {scalar:?}", tensor.id),
+    )
+}
+
+/// The lower bound is not above the other, where the tensor holds integers.
+pub(crate) fn ordered(tensor: &TensorIr, min: &ScalarIr, max: &ScalarIr) -> Outcome {
+    let dtype = tensor.dtype;
+    let holds = !is_integer(dtype) || integer(min, dtype) <= integer(max, dtype);
+    ensure(holds, || {
+        alloc::format!("the lower bound {min:?} is above the upper bound {max:?}")
+    })
+}
+
+/// The scalar is not zero, where the tensor holds integers.
+pub(crate) fn divisor(tensor: &TensorIr, scalar: &ScalarIr) -> Outcome {
+    let dtype = tensor.dtype;
+    let holds = !is_integer(dtype) || integer(scalar, dtype) != Some(0);
+    ensure(holds, || {
+        alloc::format!("the integers of {} cannot be divided by zero", tensor.id)
+    })
+}
+
+fn is_integer(dtype: DType) -> bool {
+    dtype.is_int() || dtype.is_uint()
+}
+
+/// The scalar as an integer in the range of the dtype.
+fn integer(scalar: &ScalarIr, dtype: DType) -> Option<i128> {
+    let (low, high) = match dtype {
+        DType::I64 => (i64::MIN.into(), i64::MAX.into()),
+        DType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        DType::I16 => (i16::MIN.into(), i16::MAX.into()),
+        DType::I8 => (i8::MIN.into(), i8::MAX.into()),
+        DType::U64 => (0, u64::MAX.into()),
+        DType::U32 => (0, u32::MAX.into()),
+        DType::U16 => (0, u16::MAX.into()),
+        DType::U8 => (0, u8::MAX.into()),
+        _ => return None,
+    };
+    let value: i128 = match *scalar {
+        ScalarIr::Float(value) => in_dtype(value, dtype)? as i128,
+        ScalarIr::Int(value) => value.into(),
+        ScalarIr::UInt(value) => value.into(),
+        ScalarIr::Bool(value) => value.into(),
+    };
+    (low..=high).contains(&value).then_some(value)
 }
 
 /// Both tensors have elements of the same type.

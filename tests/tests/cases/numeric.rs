@@ -527,3 +527,58 @@ fn b62_attention_and_its_options() {
         }
     }
 }
+
+/// What every backend answers with a panic is refused before one is called.
+#[test]
+fn scalars_that_no_backend_takes() {
+    use NumericOperationIr::{AddScalar, DivScalar, LowerElem, PowiScalar, RemScalar};
+    let ints = || TensorData::from([5i32]);
+    for scalar_op in [AddScalar, LowerElem, PowiScalar] {
+        for rhs in [
+            ScalarIr::Int(i64::MIN),
+            ScalarIr::UInt(1 << 40),
+            ScalarIr::Float(f64::NAN),
+        ] {
+            refuses(
+                scalar(ints(), rhs, scalar_op),
+                &["I32, which does not hold"],
+            );
+        }
+    }
+    let bytes = || TensorData::from([5u8]);
+    refuses(
+        scalar(bytes(), ScalarIr::Int(-1), AddScalar),
+        &["U8, which does not hold"],
+    );
+    for rhs in [
+        ScalarIr::Int(0),
+        ScalarIr::Float(0.5),
+        ScalarIr::Bool(false),
+    ] {
+        refuses(scalar(ints(), rhs, DivScalar), &["divided by zero"]);
+        refuses(scalar(ints(), rhs, RemScalar), &["divided by zero"]);
+    }
+    let clamp = |t: &mut Tensors| {
+        let clamp = ClampOpIr {
+            tensor: t.data(ints()),
+            min: ScalarIr::Int(7),
+            max: ScalarIr::Int(2),
+            out: out(t.id().value(), &[1], DType::I32),
+        };
+        numeric(DType::I32, NumericOperationIr::Clamp(clamp))
+    };
+    refuses(clamp, &["the lower bound Int(7) is above"]);
+    let full = |t: &mut Tensors| {
+        let full = FullOpIr {
+            value: ScalarIr::Int(1 << 40),
+            out: out(t.id().value(), &[1], DType::I32),
+        };
+        numeric(DType::I32, NumericOperationIr::Full(full))
+    };
+    refuses(full, &["I32, which does not hold"]);
+    // A fraction is cut off, as backends do.
+    gives(
+        scalar(ints(), ScalarIr::Float(2.75), AddScalar),
+        &[TensorData::from([7i32])],
+    );
+}
