@@ -11,10 +11,12 @@ use crate::model::{
 
 /// Check the table as a whole; what is wrong goes to `diagnostics`.
 pub(crate) fn lint(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
-    // What is missing may be what could not be read.
-    let is_whole = diagnostics.is_empty();
     for group in &table.groups {
         lint_name(group, diagnostics);
+    }
+    // What is missing may be what could not be read, or stands under a wrong name.
+    let is_whole = diagnostics.is_empty();
+    for group in &table.groups {
         lint_identifiers(group, diagnostics);
         lint_call(group, diagnostics);
         lint_coverage(group, diagnostics);
