@@ -52,6 +52,33 @@ pub(crate) fn divisor(tensor: &TensorIr, scalar: &ScalarIr) -> Outcome {
     })
 }
 
+/// The exponent is an integer of the width that burn-backend takes it in.
+pub(crate) fn exponent(tensor: &TensorIr, scalar: &ScalarIr) -> Outcome {
+    let width = match is_integer(tensor.dtype) {
+        true => DType::I32,
+        false => DType::I64,
+    };
+    ensure(integer(scalar, width).is_some(), || {
+        alloc::format!("the exponent {scalar:?} is no {width:?}")
+    })
+}
+
+/// The exponent, where it is whole, is an integer of the width that burn-backend takes it in.
+pub(crate) fn power(scalar: &ScalarIr) -> Outcome {
+    let has_fraction = matches!(*scalar, ScalarIr::Float(value) if value.floor() != value);
+    ensure(
+        has_fraction || integer(scalar, DType::I64).is_some(),
+        || alloc::format!("the exponent {scalar:?} is whole, but no I64"),
+    )
+}
+
+/// Bits are shifted by a number of them.
+pub(crate) fn shift(scalar: &ScalarIr) -> Outcome {
+    ensure(integer(scalar, DType::U32).is_some(), || {
+        alloc::format!("bits cannot be shifted by {scalar:?}")
+    })
+}
+
 fn is_integer(dtype: DType) -> bool {
     dtype.is_int() || dtype.is_uint()
 }

@@ -4,10 +4,10 @@ use burn_backend::{BoolStore, DType, TensorData, tensor::IndexingUpdateOp};
 use burn_interpreter::Fault;
 use burn_ir::{
     AttentionOpIr, AttentionOptionsIr, BaseOperationIr, BinaryOpIr, CastOpIr, ClampOpIr,
-    FloatOperationIr, FullOpIr, GatherOpIr, MaskFillOpIr, MaxPool2dWithIndicesBackwardOpIr,
-    MaxPool2dWithIndicesOpIr, ModuleOperationIr, NumericOperationIr, OperationIr, ReduceDimOpIr,
-    ReduceOpIr, ScalarIr, ScalarOpIr, ScatterOpIr, SelectAssignOpIr, SelectOpIr,
-    TopKWithIndicesOpIr, UnaryOpIr,
+    FloatOperationIr, FullOpIr, GatherOpIr, IntOperationIr, MaskFillOpIr,
+    MaxPool2dWithIndicesBackwardOpIr, MaxPool2dWithIndicesOpIr, ModuleOperationIr,
+    NumericOperationIr, OperationIr, ReduceDimOpIr, ReduceOpIr, ScalarIr, ScalarOpIr, ScatterOpIr,
+    SelectAssignOpIr, SelectOpIr, TopKWithIndicesOpIr, UnaryOpIr,
 };
 use interpreter_tests::stream::out;
 use interpreter_tests::{BOOL, Tensors};
@@ -581,4 +581,50 @@ fn scalars_that_no_backend_takes() {
         scalar(ints(), ScalarIr::Float(2.75), AddScalar),
         &[TensorData::from([7i32])],
     );
+}
+
+/// burn-backend takes exponents as integers of one width, and shifts as numbers of bits.
+#[test]
+fn exponents_and_shifts_that_no_backend_takes() {
+    let long = || TensorData::from([5i64]);
+    let power = |data, rhs| scalar(data, rhs, NumericOperationIr::PowiScalar);
+    refuses(
+        power(long(), ScalarIr::Int(1 << 40)),
+        &["the exponent Int", "is no I32"],
+    );
+    let floats = || TensorData::from([1.5f32]);
+    refuses(
+        power(floats(), ScalarIr::Float(1e30)),
+        &["the exponent Float", "is no I64"],
+    );
+    let float = |op: fn(ScalarOpIr) -> FloatOperationIr, rhs| {
+        move |t: &mut Tensors| {
+            let lhs = t.data(TensorData::from([4.0f32]));
+            let out = out(t.id().value(), &[1], F32);
+            OperationIr::Float(F32, op(ScalarOpIr { lhs, rhs, out }))
+        }
+    };
+    for rhs in [
+        ScalarIr::Float(1e30),
+        ScalarIr::Float(f64::INFINITY),
+        ScalarIr::UInt(u64::MAX),
+    ] {
+        refuses(
+            float(FloatOperationIr::PowfScalar, rhs),
+            &["is whole, but no I64"],
+        );
+    }
+    let half = float(FloatOperationIr::PowfScalar, ScalarIr::Float(0.5));
+    gives(half, &[TensorData::from([2.0f32])]);
+    for op in [
+        IntOperationIr::BitwiseLeftShiftScalar,
+        IntOperationIr::BitwiseRightShiftScalar,
+    ] {
+        let shift = |t: &mut Tensors| {
+            let lhs = t.data(long());
+            let (rhs, out) = (ScalarIr::Int(-1), out(t.id().value(), &[1], I64));
+            OperationIr::Int(op(ScalarOpIr { lhs, rhs, out }))
+        };
+        refuses(shift, &["bits cannot be shifted by Int(-1)"]);
+    }
 }
