@@ -32,7 +32,7 @@ use burn_std::MetadataError;
 use crate::context::Outcome;
 use crate::error::Fault;
 use crate::known::same_dims;
-use crate::limits::machine_bytes;
+use crate::limits::{declared_bytes, is_allocatable, machine_bytes};
 
 pub(crate) use convolution::*;
 pub(crate) use elementwise::*;
@@ -122,11 +122,22 @@ fn rank(tensor: &TensorIr, rank: usize) -> Outcome {
     })
 }
 
+/// Outputs that are made together can be held together. Whether one fits is found where it is
+/// admitted.
+fn together<'t>(outputs: impl IntoIterator<Item = &'t TensorIr>) -> Outcome {
+    let bytes = outputs.into_iter().filter_map(declared_bytes);
+    let bytes = bytes.fold(0, u64::saturating_add);
+    ensure(is_allocatable(bytes), || {
+        alloc::format!("there is no memory for the {bytes} bytes of the outputs together")
+    })
+}
+
 /// A kernel's working memory of this many elements of the tensor's type is no more than what the
 /// machine has: a failed allocation inside of a kernel would end the program.
 fn working_memory(tensor: &TensorIr, elements: Option<usize>) -> Outcome {
     let bytes = elements.and_then(|elements| elements.checked_mul(tensor.dtype.size()));
-    let fits = bytes.is_some_and(|bytes| bytes as u64 <= machine_bytes());
+    let bytes = bytes.map(|bytes| bytes as u64);
+    let fits = bytes.is_some_and(|bytes| bytes <= machine_bytes() && is_allocatable(bytes));
     ensure(fits, || {
         let (id, shape) = (tensor.id, &tensor.shape);
         alloc::format!(

@@ -188,9 +188,9 @@ impl Graph {
     ///
     /// When an input is not bound, or a table is too short.
     pub fn try_bind(&self, bindings: GraphBindings) -> Result<GraphIr, BindingError> {
-        let tensors = &bindings.tensors;
-        let is_bound = |input: &&TensorId| tensors.iter().any(|(relative, _)| relative == *input);
-        if let Some(relative) = self.inputs().iter().find(|input| !is_bound(input)) {
+        let tensors = bindings.tensors.iter();
+        let bound: HashSet<TensorId> = tensors.map(|(relative, _)| *relative).collect();
+        if let Some(relative) = self.inputs().iter().find(|input| !bound.contains(*input)) {
             return Err(BindingError::UnboundInput {
                 relative: *relative,
             });
@@ -204,7 +204,8 @@ impl Graph {
     /// Intermediate tensors are released at the end, whether an operation reads them or not. An
     /// operation that fails costs its own outputs, as in
     /// [`register_op`](TensorInterpreter::register_op). With bindings that do not fit, nothing is
-    /// executed and the bound outputs carry the error.
+    /// executed and the bound outputs carry the error; no input is consumed, those that the graph
+    /// reads as `ReadWrite` included.
     pub fn replay<B: BackendIr>(
         &self,
         interpreter: &mut TensorInterpreter<B>,
@@ -216,7 +217,7 @@ impl Graph {
             let outputs: HashSet<&TensorId> = self.outputs().iter().collect();
             for (relative, concrete) in &bindings.tensors {
                 if outputs.contains(relative) {
-                    interpreter.set_error(*concrete, error.clone());
+                    interpreter.context.claim(*concrete, &error);
                 }
             }
         }

@@ -26,6 +26,10 @@ pub(crate) fn guard<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
         } else {
             "without a message".into()
         };
+        // The payload is the backend's too: it may panic once more when it is dropped.
+        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            core::mem::forget(again);
+        }
         Err(Box::new(crate::Fault::Panicked { message }))
     })
 }

@@ -18,6 +18,7 @@ use crate::guard::{guard, guard_future};
 use crate::info::Kind;
 use crate::kind::{Bool, Float, Held, Int, held_bytes, kind_of};
 use crate::limits::{Limits, bytes};
+use crate::upload;
 
 /// Ids that the interpreter gives out itself begin here: clients count up from 0, and the
 /// intermediates of graphs have the highest bit.
@@ -178,6 +179,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
         let device = &self.context.device;
         let handle = guard(|| {
             admitted?;
+            upload::whole(&data)?;
             Ok(match kind_of(dtype)? {
                 Kind::Float => B::float_tensor_handle(B::float_from_data(data, device)),
                 Kind::Int => B::int_tensor_handle(B::int_from_data(data, device)),
@@ -309,7 +311,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
                         "{id} was not registered: {fault}"
                     ))),
                 };
-                self.context.handles.set_error(id, error);
+                self.context.claim(id, &error);
                 self.context.live_bytes.lose_count();
                 Err(*fault)
             }

@@ -25,18 +25,24 @@
 //! | --- | --- | --- |
 //! | a tensor that is missing, was used for the last time, or holds an error | before the call | `MissingTensor`, `NotInitialized`, `Errored` |
 //! | a tensor that is not of the kind, dtype or shape that the IR declares | before the call | `WrongKind`, `WrongDtype`, `WrongShape` |
-//! | shapes, axes, ranges, kernels, strides, groups, distributions that do not fit | before the call | `UnfitShape`, `Refused` |
+//! | shapes, axes, ranges, kernels, strides, groups, scalars, distributions, bytes of data that do not fit | before the call | `UnfitShape`, `Refused` |
+//! | a kernel that would go over padding for ever | before the call | `Refused` |
 //! | a tensor beyond the [`Limits`], or beyond what the machine can hold | before the call | `TensorTooLarge`, `TooManyBytes`, `TooManyTensors`, `OutOfMemory` |
 //! | an operation or a custom operation that nobody executes | before the call | `Unsupported`, `MissingHandler` |
 //! | a collective that did not come to a result | from the [`Collective`] | `Collective` |
 //! | a handler that leaves out an output, or reports an error | after the call | `MissingOutput`, `Handler` |
-//! | what depends on data: an index out of range, a division by zero, an overflow where the backend checks for it | during the call | `Panicked` |
+//! | what depends on data: an index out of range, a division by a tensor with a zero, an overflow where the backend checks for it | during the call | `Panicked` |
+//! | what one backend lacks and another has: modes of interpolation, the gradient of the CTC loss, grouped heads of attention | during the call | `Panicked` |
 //!
 //! The checks before the call are the table's: the lines under `[where]`. They answer the same in
 //! debug and release builds, on every backend, and need no `std`. The last line is the second line
 //! of defence: a panic is caught, which takes the feature `std` and `panic = "unwind"`. **Without
 //! them such a panic ends the program.** Backends that do not check indices at all (GPUs) answer an
 //! index out of range with a value of their own.
+//!
+//! How long an operation takes is bounded by nothing but the sizes of its tensors: what is refused
+//! is work on padding, which has no size of its own. Errors take memory too: with
+//! [`Limits::max_live_tensors`] there are no more ids that hold one than that number again.
 //!
 //! An integer that overflows wraps where the backend is built without overflow checks, and is an
 //! error of the output where it is built with them.
@@ -89,6 +95,7 @@ mod profile;
 mod program;
 mod read;
 mod slots;
+mod upload;
 
 burn_interpreter_macros::operations!(mod operations = "op-spec.toml"); // errors here: `cargo xtask check` names the row
 

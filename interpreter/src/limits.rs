@@ -1,5 +1,7 @@
 //! How much an interpreter may hold.
 
+use alloc::vec::Vec;
+
 use burn_backend::{DType, Shape};
 use burn_ir::TensorIr;
 
@@ -17,6 +19,9 @@ pub struct Limits {
     /// The bytes of all tensors together. By default without limit.
     pub max_live_bytes: u64,
     /// The number of tensors, those that hold an error included. By default without limit.
+    ///
+    /// An operation that this limit refuses leaves its error in its outputs. There may be as many
+    /// ids again for that; an error beyond is told by the next `sync`, and its id is not known.
     pub max_live_tensors: usize,
     /// The number of operations of a graph that is replayed. By default without limit.
     pub max_graph_ops: usize,
@@ -88,6 +93,23 @@ pub(crate) fn machine_bytes() -> u64 {
 
 fn largest_allocation() -> u64 {
     isize::MAX as u64
+}
+
+/// From this size on, the allocator is asked before a backend is: a backend that is refused an
+/// allocation ends the program.
+pub(crate) const LARGE: u64 = 16 << 20;
+
+/// Whether the allocator has as many bytes to give, if they are many.
+#[inline]
+pub(crate) fn is_allocatable(bytes: u64) -> bool {
+    bytes < LARGE || is_given(bytes)
+}
+
+#[cold]
+fn is_given(bytes: u64) -> bool {
+    let mut trial = Vec::<u8>::new();
+    let given = usize::try_from(bytes).is_ok_and(|bytes| trial.try_reserve_exact(bytes).is_ok());
+    given && core::hint::black_box(&trial).capacity() > 0
 }
 
 /// The number of elements, if it can be counted.

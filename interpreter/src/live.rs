@@ -1,19 +1,14 @@
 //! What the interpreter holds: handles in and out, and the bytes they stand for.
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 
-use burn_ir::{BackendIr, Handle, TensorId, TensorIr};
+use burn_ir::{BackendIr, Handle, TensorError, TensorId, TensorIr};
 
 use crate::context::{Context, Outcome};
 use crate::error::Fault;
 use crate::kind::held_bytes;
-use crate::limits::declared_bytes;
+use crate::limits::{LARGE, declared_bytes, is_allocatable};
 use crate::slots::{Place, Slot};
-
-/// From this size on, the allocator is asked before a backend is: a backend that is refused an
-/// allocation ends the program.
-const LARGE: u64 = 16 << 20;
 
 /// The bytes of all tensors. They are counted as tensors come and go, if there is a limit; and anew
 /// after something that may have changed any of them, a failure or a custom operation.
@@ -90,7 +85,7 @@ impl<B: BackendIr> Context<B> {
     fn admit_slowly(&mut self, id: TensorId, bytes: u64, tensors: usize) -> Outcome {
         // It may be otherwise the next time.
         self.slots.is_clean = false;
-        if bytes >= LARGE && !is_allocatable(bytes) {
+        if !is_allocatable(bytes) {
             let id = self.name(id);
             return Err(Box::new(Fault::OutOfMemory { id, bytes }));
         }
@@ -164,6 +159,18 @@ impl<B: BackendIr> Context<B> {
         }
     }
 
+    /// Let `id` hold `error` in place of data.
+    ///
+    /// Errors cost memory too: as many ids as may hold data may hold an error besides. One beyond
+    /// is left for the next `sync`, and its id is not known.
+    pub(crate) fn claim(&mut self, id: TensorId, error: &TensorError) {
+        let limit = self.limits.max_live_tensors.saturating_mul(2);
+        if self.handles.num_handles() >= limit && !self.knows(&id) {
+            return self.defer(error.cause().clone());
+        }
+        self.handles.set_error(id, error.clone());
+    }
+
     /// Let go of `id`, whatever it holds.
     pub(crate) fn forget(&mut self, id: TensorId) {
         let handle = match self.slots.place(id) {
@@ -178,12 +185,4 @@ impl<B: BackendIr> Context<B> {
         };
         self.live_bytes.remove_held::<B>(&handle);
     }
-}
-
-/// Whether the allocator has as many bytes to give.
-#[cold]
-fn is_allocatable(bytes: u64) -> bool {
-    let mut trial = Vec::<u8>::new();
-    let given = usize::try_from(bytes).is_ok_and(|bytes| trial.try_reserve_exact(bytes).is_ok());
-    given && core::hint::black_box(&trial).capacity() > 0
 }

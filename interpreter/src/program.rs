@@ -42,7 +42,8 @@ impl Program {
     /// # Errors
     ///
     /// [`ProgramError::Invalid`] when the graph cannot be executed with these constants: a tensor
-    /// that it reads has no source or two, a boundary tensor is unknown, listed twice or consumed
+    /// that it reads has no source or two, is read before it is produced or after its last use, a
+    /// boundary tensor is unknown, listed twice or consumed
     /// in place, a constant is not what the graph declares.
     pub fn new(
         graph: GraphIr,
@@ -50,6 +51,7 @@ impl Program {
     ) -> Result<Self, ProgramError> {
         let tensors = Tensors::of(&graph.operations);
         let inputs = tensors.inputs(&graph, &constants)?;
+        check_order(&graph, &constants)?;
         let constants = tensors.constants(&graph, constants)?;
         let outputs = tensors.outputs(&graph, &constants)?;
         Ok(Self {
@@ -68,8 +70,33 @@ impl Program {
     #[cfg(feature = "capture")]
     pub fn from_captured(captured: burn_capture::CapturedGraph) -> Result<Self, ProgramError> {
         let burn_capture::CapturedGraph { graph, mut values } = captured;
-        // The capture also keeps the values that its inputs had.
-        values.retain(|id, _| !graph.inputs.contains(id));
+        let declared: BTreeSet<TensorId> = graph
+            .operations
+            .iter()
+            .flat_map(OperationIr::nodes)
+            .map(|tensor| tensor.id)
+            .collect();
+        let mut operations = graph.operations;
+        // The capture also keeps the values that its inputs had. They say the shape of an input that
+        // no operation uses.
+        for input in &graph.inputs {
+            let value = values.remove(input);
+            if let Some(data) =
+                value.filter(|_| !declared.contains(input) && !graph.outputs.contains(input))
+            {
+                operations.push(OperationIr::Drop(TensorIr {
+                    id: *input,
+                    shape: data.shape().clone(),
+                    status: TensorStatus::ReadWrite,
+                    dtype: data.dtype(),
+                }));
+            }
+        }
+        let graph = GraphIr {
+            operations,
+            inputs: graph.inputs,
+            outputs: graph.outputs,
+        };
         Self::new(graph, values)
     }
 
@@ -244,7 +271,11 @@ impl<'g> Tensors<'g> {
                     ..(*first).clone()
                 }),
                 Some(_) => Err(invalid("input", *id, "is produced by the graph itself")),
-                None => Err(invalid("input", *id, "is used by no operation")),
+                None => Err(invalid(
+                    "input",
+                    *id,
+                    "is used by no operation, so nothing says its shape: let the graph drop it",
+                )),
             }
         });
         let inputs = inputs.collect::<Result<_, _>>()?;
@@ -311,6 +342,37 @@ impl<'g> Tensors<'g> {
         });
         outputs.collect()
     }
+}
+
+/// Every tensor is there when it is read: it is an input, a constant or produced before, and not
+/// consumed since.
+fn check_order(
+    graph: &GraphIr,
+    constants: &BTreeMap<TensorId, TensorData>,
+) -> Result<(), ProgramError> {
+    let mut live: BTreeSet<TensorId> = graph.inputs.iter().copied().collect();
+    live.extend(constants.keys());
+    let mut consumed = BTreeSet::new();
+    for operation in &graph.operations {
+        let is_drop = matches!(operation, OperationIr::Drop(_));
+        for input in operation.inputs() {
+            let reason = match live.contains(&input.id) {
+                true => None,
+                false if is_drop => None,
+                false if consumed.contains(&input.id) => Some("is read after its last use"),
+                false => Some("is read before it is produced"),
+            };
+            if let Some(reason) = reason {
+                return Err(invalid("tensor", input.id, reason));
+            }
+            if is_drop || input.status == TensorStatus::ReadWrite {
+                live.remove(&input.id);
+                consumed.insert(input.id);
+            }
+        }
+        live.extend(operation.outputs().map(|output| output.id));
+    }
+    Ok(())
 }
 
 fn invalid(role: &'static str, id: TensorId, reason: &'static str) -> ProgramError {

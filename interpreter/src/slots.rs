@@ -328,7 +328,7 @@ impl<B: BackendIr> Context<B> {
         }
         for output in op.outputs() {
             match self.slots.place(output.id) {
-                Place::Container(id) => self.handles.set_error(id, error.clone()),
+                Place::Container(id) => self.claim(id, error),
                 Place::Slot(slot) => {
                     self.slots.put(slot, Slot::Errored(error.clone()));
                 }

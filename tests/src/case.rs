@@ -30,7 +30,8 @@ impl Case {
         burn_interpreter::op_info(&self.op).name
     }
 
-    /// The case with each tensor of one dtype in another; `None` if it has none of the one.
+    /// The case with each tensor of one dtype in another, and the operation's own dtype with them;
+    /// `None` if it has no tensor of the one.
     pub fn with_dtype(&self, one: DType, other: DType) -> Option<Self> {
         struct Dtypes(DType, DType, bool);
         impl IrVisitorMut for Dtypes {
@@ -49,6 +50,13 @@ impl Case {
         }
         let mut dtypes = Dtypes(one, other, false);
         case.op.visit_mut(&mut dtypes);
+        if let OperationIr::NumericFloat(dtype, _)
+        | OperationIr::NumericInt(dtype, _)
+        | OperationIr::Float(dtype, _) = &mut case.op
+            && *dtype == one
+        {
+            *dtype = other;
+        }
         dtypes.2.then_some(case)
     }
 

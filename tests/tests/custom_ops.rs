@@ -229,3 +229,53 @@ fn the_failure_of_an_operation_without_outputs_waits_for_sync() {
     );
     assert!(interpreter.sync().is_ok());
 }
+
+/// Whatever stands in the place of an output before, the handler must write it.
+#[test]
+fn an_output_that_takes_the_place_of_an_input_must_be_written() {
+    for input in [ro(1, &[1], F32), rw(1, &[1], F32)] {
+        let mut interpreter = interpreter();
+        let inputs = [input.clone(), input.clone()];
+        let failed = interpreter.try_register_op(op("idle", &inputs, &[out(1, &[1], F32)]));
+        let error = failed.expect_err("the handler wrote nothing");
+        assert!(
+            matches!(error.fault(), Fault::MissingOutput { id } if id.value() == 1),
+            "{error}"
+        );
+        assert!(floats(&mut interpreter, 1, 1).is_err());
+        drop_all(&mut interpreter, &[1]);
+        assert_eq!(interpreter.num_handles(), 0);
+    }
+}
+
+#[test]
+fn an_output_can_take_the_place_of_an_input() {
+    for input in [ro(1, &[1], F32), rw(1, &[1], F32)] {
+        let mut interpreter = interpreter();
+        let done = interpreter.try_register_op(op("double", &[input], &[out(1, &[1], F32)]));
+        assert!(done.is_ok());
+        assert_eq!(floats(&mut interpreter, 1, 1), Ok(vec![6.0]));
+        assert_eq!(interpreter.num_handles(), 1);
+    }
+}
+
+/// What a handler panics with may panic itself.
+#[test]
+fn a_panic_with_a_bomb_is_a_failure_like_others() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            std::panic::panic_any(Self);
+        }
+    }
+    let mut registry = registry();
+    registry.register("bomb", |_, _, _| std::panic::panic_any(Bomb));
+    let mut interpreter = TensorInterpreter::with_custom_ops(Default::default(), registry);
+    interpreter.register_tensor_data_id(TensorId::new(1), TensorData::from([3.0f32]));
+    let bomb = op("bomb", &[rw(1, &[1], F32)], &[out(1, &[1], F32)]);
+    let failed = quietly(|| interpreter.try_register_op(bomb));
+    let error = failed.expect_err("the handler panicked");
+    assert!(matches!(error.fault(), Fault::Panicked { .. }), "{error}");
+    drop_all(&mut interpreter, &[1]);
+    assert_eq!(interpreter.num_handles(), 0);
+}

@@ -196,6 +196,19 @@ fn b73_an_input_without_a_tensor() {
     );
 }
 
+/// So many inputs, looked for one by one among as many tensors, would take days.
+#[test]
+fn a_graph_with_many_inputs_is_bound_at_once() {
+    let ids = || (0..400_000).rev();
+    let ops = ids()
+        .map(|id| OperationIr::Drop(rw(id, &[], F32)))
+        .collect();
+    let graph = Graph::new(ops);
+    let pairs: Vec<(u64, u64)> = ids().rev().map(|id| (id, id)).collect();
+    let bound = graph.try_bind(bindings(&pairs, &[], &[]));
+    assert_eq!(bound.map(|graph| graph.len()), Ok(400_000));
+}
+
 #[test]
 fn b75_tables_that_are_too_short() {
     let scalar = Graph::new(vec![add_scalar(

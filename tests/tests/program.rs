@@ -232,6 +232,30 @@ fn a_graph_and_constants_that_do_not_fit_are_refused() {
             graph(vec![add_one(ro(1, &[1], F32))], &[], &[2]),
             constant(1, TensorData::from([1i64])),
         ),
+        // An operation reads what the next one produces.
+        (
+            graph(
+                vec![
+                    add_scalar(ro(3, &[1], F32), ONE, out(2, &[1], F32)),
+                    add_scalar(ro(1, &[1], F32), ONE, out(3, &[1], F32)),
+                ],
+                &[1],
+                &[2],
+            ),
+            none(),
+        ),
+        // A constant is consumed twice.
+        (
+            graph(
+                vec![
+                    add_scalar(rw(1, &[1], F32), ONE, out(3, &[1], F32)),
+                    add_scalar(rw(1, &[1], F32), ONE, out(2, &[1], F32)),
+                ],
+                &[],
+                &[2],
+            ),
+            constant(1, one()),
+        ),
     ];
     let messages = cases.map(|(graph, constants)| {
         Program::new(graph, constants)
@@ -404,4 +428,25 @@ fn files_are_marked_with_the_pinned_version() {
     let bytes = program().to_bytes().expect("it is encoded");
     let version = String::from_utf8_lossy(&bytes[VERSION..VERSION + 6]).into_owned();
     assert!(manifest.contains(&format!("burn-ir = {{ version = \"={version}\"")));
+}
+
+/// A captured model may have an input that it does not use: its value says the shape.
+#[test]
+fn a_captured_input_that_nothing_uses() {
+    let add_one = add_scalar(ro(1, &[1], F32), ONE, out(2, &[1], F32));
+    let captured = burn_capture::CapturedGraph {
+        graph: graph(vec![add_one], &[1, 9], &[2]),
+        values: BTreeMap::from([
+            (id(1), TensorData::from([5.0f32])),
+            (id(9), TensorData::from([1i64, 2])),
+        ]),
+    };
+    let program = Program::from_captured(captured).expect("it is a program");
+    assert_eq!(program.inputs()[1].shape.to_vec(), [2]);
+    let unused = TensorData::from([3i64, 4]);
+    let inputs = vec![TensorData::from([1.0f32]), unused];
+    let outputs = program.run::<Flex>(&Default::default(), inputs);
+    assert_eq!(outputs.expect("it runs"), [TensorData::from([2.0f32])]);
+    let wrong = vec![TensorData::from([1.0f32]), TensorData::from([3i64])];
+    assert!(program.run::<Flex>(&Default::default(), wrong).is_err());
 }

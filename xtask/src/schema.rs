@@ -108,14 +108,15 @@ fn list(item: &str) -> String {
     format!(r"{item}(\s*,\s*{item})*")
 }
 
-/// `check {',' check}`
+/// `'(' ')' | check {',' check}`
 fn checks() -> String {
-    list(&format!(r"{NAME}\s*\(\s*{}\s*\)", list(NAME)))
+    let check = format!(r"{NAME}\s*\(\s*{}\s*\)", list(NAME));
+    format!(r"(\(\s*\)|{})", list(&check))
 }
 
-/// `'(' ')' | checks`
+/// The checks of an IR struct.
 fn checks_of_struct() -> String {
-    format!(r"^\s*(\(\s*\)|{})\s*$", checks())
+    format!(r"^\s*{}\s*$", checks())
 }
 
 /// `[IrStruct ':'] [method] '(' [arg {',' arg}] [';' name {',' name}] ')' '->' outputs
@@ -128,7 +129,7 @@ fn signature() -> String {
     let unused = format!(r";\s*{}", list(NAME));
     let outputs = list(&format!(r"{NAME}\s*:\s*{KIND}(\s*\?)?"));
     format!(
-        r"^\s*({NAME}\s*:\s*)?({NAME}\s*)?\(\s*({args}(\s*{unused})?|{unused})?\s*\)\s*->\s*(\(\s*\)|{outputs})(\s*\bwhere\s+{})?\s*$",
+        r"^\s*({NAME}\s*:\s*)?({NAME}\s*)?\(\s*({args}(\s*{unused})?|{unused})?\s*\)\s*->\s*(\(\s*\)|{outputs})(\s*\bwhere\b\s*{})?\s*$",
         checks()
     )
 }

@@ -82,24 +82,55 @@ pub(crate) fn write(
     let Some((module, file)) = module(workspace, group)? else {
         return Ok(None);
     };
-    let (Ok(cases), Ok(list)) = (workspace.read(&file), workspace.read(&main)) else {
+    let (Ok(cases), Ok(suite)) = (workspace.read(&file), workspace.read(&main)) else {
         return Ok(None);
     };
-    let Some(end) = list
-        .split_once(LIST)
-        .and_then(|(before, rest)| Some(before.len() + LIST.len() + rest.find("\n    ];")?))
-    else {
+    let Some(end) = list_end(&suite) else {
         return Ok(None);
     };
-    let entry = format!("\n        {module}::{}(),", stub.name);
-    workspace.write(&main, &format!("{}{entry}{}", &list[..end], &list[end..]))?;
+    let comma = if suite[..end].ends_with(')') { "," } else { "" };
+    let entry = format!("{comma}\n        {module}::{}(),", stub.name);
+    workspace.write(&main, &format!("{}{entry}{}", &suite[..end], &suite[end..]))?;
     workspace.write(&file, &format!("{}\n\n{}", cases.trim_end(), stub.text))?;
     let line = cases.trim_end().matches('\n').count() + 3;
     Ok(Some(format!("{file}:{line}")))
 }
 
-/// Where `main.rs` of the suite begins to list the cases.
-const LIST: &str = "let groups = [";
+/// Where `main.rs` of the suite ends its list of cases: the longest of the lists in its `cases` of
+/// calls like `int::cases()`. Shorter ones are of cases with something to them.
+fn list_end(suite: &str) -> Option<usize> {
+    let file = syn::parse_file(suite).ok()?;
+    let mut items = file.items.iter();
+    let cases = items.find_map(|item| match item {
+        syn::Item::Fn(function) if function.sig.ident == "cases" => Some(function),
+        _ => None,
+    })?;
+    let lists = cases.block.stmts.iter().filter_map(|statement| {
+        let syn::Stmt::Local(local) = statement else {
+            return None;
+        };
+        let syn::Expr::Array(list) = &*local.init.as_ref()?.expr else {
+            return None;
+        };
+        let mut items = list.elems.iter();
+        items.all(is_list_of_cases).then_some(list)
+    });
+    let list = lists.max_by_key(|list| list.elems.len())?;
+    let bracket = list.bracket_token.span.close().byte_range().start;
+    Some(suite[..bracket].trim_end().len())
+}
+
+/// `int::cases()`, `float::hypot_cases()`
+fn is_list_of_cases(item: &syn::Expr) -> bool {
+    let syn::Expr::Call(call) = item else {
+        return false;
+    };
+    let syn::Expr::Path(function) = &*call.func else {
+        return false;
+    };
+    let name = function.path.segments.last();
+    name.is_some_and(|name| name.ident.to_string().ends_with("cases")) && call.args.is_empty()
+}
 
 /// The module of the suite that has the cases of a group, and its file.
 fn module(workspace: &Workspace, group: &Group) -> Result<Option<(String, String)>, String> {
@@ -230,7 +261,18 @@ mod tests {
     use super::*;
     use crate::output::Output;
 
-    /// Whatever a variant carries, its stub is Rust.
+    /// The suite has a list of cases, whose last entry is where a new one follows.
+    #[test]
+    fn the_suite_has_a_list() {
+        let suite = Workspace::here().read(&format!("{SUITE}/main.rs"));
+        let suite = suite.expect("the suite is there");
+        let end = list_end(&suite).expect("it lists its cases");
+        assert!(suite[..end].ends_with("activation::cases(),"), "{suite}");
+        assert!(list_end("fn cases() -> Vec<Case> { all() }").is_none());
+        assert!(list_end("no Rust").is_none());
+    }
+
+    /// Whatever a variant carries, its stub is Rust, and the suite has a file for it.
     #[test]
     fn every_variant_has_a_stub() {
         let workspace = Workspace::here();
@@ -248,6 +290,8 @@ mod tests {
                     .any(|body| body.signature.method.is_some());
                 let stub = stub(group, variant, &rows, &upstream).expect("the stub is Rust");
                 assert_eq!(stub.is_some(), is_called, "{}", variant.name);
+                let has_place = module(&workspace, group).expect("the suite can be read");
+                assert!(has_place.is_some() || !is_called, "{}", variant.name);
             }
         }
     }

@@ -13,6 +13,10 @@ use crate::model::{
 pub(crate) fn lint(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
     for group in &table.groups {
         lint_name(group, diagnostics);
+    }
+    // What is missing may be what could not be read, or stands under a wrong name.
+    let is_whole = diagnostics.is_empty();
+    for group in &table.groups {
         lint_identifiers(group, diagnostics);
         lint_call(group, diagnostics);
         lint_coverage(group, diagnostics);
@@ -25,6 +29,9 @@ pub(crate) fn lint(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
     }
     lint_functions(table, diagnostics);
     lint_checks(table, diagnostics);
+    if is_whole {
+        lint_structs(table, diagnostics);
+    }
 }
 
 /// A group is named after its IR enum.
@@ -379,7 +386,7 @@ fn lint_functions(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks look at fields of the row, and those of an IR struct have rows.
+/// Checks look at fields of the row.
 fn lint_checks(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
     let rows = table.groups.iter().flat_map(|group| &group.rows);
     let bodies: Vec<&Body> = rows.filter_map(|row| row.body.as_ref()).collect();
@@ -402,9 +409,13 @@ fn lint_checks(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
             if !said.insert(arg.span.start) {
                 continue;
             }
-            let message = match body.signature.takes_whole() {
-                true => "a row that takes `self` has no checks".to_owned(),
-                false => format!("`{}` is no field of the row", **arg),
+            let ir_struct = body.signature.ir_struct.as_ref();
+            let message = match ir_struct.filter(|_| body.signature.checks.is_none()) {
+                _ if body.signature.takes_whole() => {
+                    "a row that takes `self` has no checks".to_owned()
+                }
+                Some(ir_struct) => format!("`{}` is no field of `{}`", **arg, **ir_struct),
+                None => format!("`{}` is no field of the row", **arg),
             };
             let diagnostic = Diagnostic::new(message, arg.span.clone());
             diagnostics.push(match nearest(arg, fields()) {
@@ -413,11 +424,14 @@ fn lint_checks(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
             });
         }
     }
+}
+
+/// The IR structs that have checks have rows.
+fn lint_structs(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
     let structs = || {
-        let structs = bodies
-            .iter()
-            .filter_map(|body| body.signature.ir_struct.as_ref());
-        structs.map(|ir_struct| ir_struct.as_str())
+        let rows = table.groups.iter().flat_map(|group| &group.rows);
+        let bodies = rows.filter_map(|row| row.body.as_ref());
+        bodies.filter_map(|body| Some(body.signature.ir_struct.as_ref()?.as_str()))
     };
     for StructChecks { ir_struct, .. } in &table.checks {
         if !structs().any(|used| used == ir_struct.as_str()) {

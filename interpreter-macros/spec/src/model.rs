@@ -227,7 +227,10 @@ impl fmt::Display for Signature {
         }
         if let Some(checks) = &self.checks {
             f.write_str(" where ")?;
-            write_list(f, checks)?;
+            match checks.is_empty() {
+                true => f.write_str("()")?,
+                false => write_list(f, checks)?,
+            }
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 
 /// Read a row's signature; `offset` is where `text` begins in the table.
 pub(crate) fn parse_signature(text: &str, offset: usize) -> Result<Signature> {
-    let mut parser = Parser::new(text, offset);
+    let mut parser = Parser::new(text, offset, "row");
     let signature = parser.signature()?;
     parser.end()?;
     Ok(signature)
@@ -21,16 +21,15 @@ pub(crate) fn parse_signature(text: &str, offset: usize) -> Result<Signature> {
 
 /// Read the checks of an IR struct; `offset` is where `text` begins in the table.
 pub(crate) fn parse_checks(text: &str, offset: usize) -> Result<Vec<Check>> {
-    let mut parser = Parser::new(text, offset);
-    let checks = parser.no_checks()?;
-    let checks = checks.map_or_else(|| parser.checks(), Ok)?;
+    let mut parser = Parser::new(text, offset, "line of `[where]`");
+    let checks = parser.checks()?;
     parser.end()?;
     Ok(checks)
 }
 
 /// Read an arm's pattern; `offset` is where `text` begins in the table.
 pub(crate) fn parse_pattern(text: &str, offset: usize) -> Result<IrPattern> {
-    let mut parser = Parser::new(text, offset);
+    let mut parser = Parser::new(text, offset, "arm");
     let pattern = parser.pattern()?;
     parser.end()?;
     Ok(pattern)
@@ -40,14 +39,17 @@ struct Parser<'t> {
     text: &'t str,
     offset: usize,
     position: usize,
+    /// What the text is, for messages.
+    what: &'static str,
 }
 
 impl<'t> Parser<'t> {
-    fn new(text: &'t str, offset: usize) -> Self {
+    fn new(text: &'t str, offset: usize, what: &'static str) -> Self {
         Self {
             text,
             offset,
             position: 0,
+            what,
         }
     }
 
@@ -101,17 +103,12 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `'(' ')'`: said to be none.
-    fn no_checks(&mut self) -> Result<Option<Vec<Check>>> {
-        if !self.eat("(") {
-            return Ok(None);
-        }
-        self.expect(")")?;
-        Ok(Some(Vec::new()))
-    }
-
-    /// `check {',' check}`
+    /// `'(' ')' | check {',' check}`; `()` says that there are none.
     fn checks(&mut self) -> Result<Vec<Check>> {
+        if self.eat("(") {
+            self.expect(")")?;
+            return Ok(Vec::new());
+        }
         let mut checks = vec![self.check()?];
         while self.eat(",") {
             checks.push(self.check()?);
@@ -343,7 +340,7 @@ impl<'t> Parser<'t> {
         self.skip_blanks();
         match self.rest().is_empty() {
             true => Ok(()),
-            false => Err(self.unexpected("the end of the row")),
+            false => Err(self.unexpected(&format!("the end of the {}", self.what))),
         }
     }
 
@@ -358,7 +355,7 @@ impl<'t> Parser<'t> {
             }
             // The closing quote stands right after the text.
             None => Diagnostic::new(
-                format!("expected {wanted}, but the row ends here"),
+                format!("expected {wanted}, but the {} ends here", self.what),
                 here..here + 1,
             ),
         }

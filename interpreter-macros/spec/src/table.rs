@@ -16,7 +16,16 @@ type Entry<'t, 's> = (&'t TomlSpanned<DeString<'s>>, &'t TomlSpanned<DeValue<'s>
 /// Read the table; what cannot be read goes to `diagnostics`.
 pub(crate) fn parse(source: &str, diagnostics: &mut Vec<Diagnostic>) -> Table {
     let (document, errors) = DeTable::parse_recoverable(source);
-    diagnostics.extend(errors.iter().map(|error| {
+    let is_header = |error: &toml::de::Error| {
+        let start = error.span().unwrap_or(0..0).start.min(source.len());
+        let line = source[..start].rfind('\n').map_or(0, |end| end + 1);
+        source[line..].trim_start().starts_with('[')
+    };
+    let has_wrong_header = errors.iter().any(is_header);
+    let errors = errors
+        .iter()
+        .filter(|error| !has_wrong_header || is_header(error));
+    diagnostics.extend(errors.map(|error| {
         let span = error.span().unwrap_or(0..0);
         let first = earlier_key(source, &span);
         let diagnostic = Diagnostic::new(format!("this is not TOML: {}", error.message()), span);
@@ -25,9 +34,14 @@ pub(crate) fn parse(source: &str, diagnostics: &mut Vec<Diagnostic>) -> Table {
             None => diagnostic,
         }
     }));
+    // Nobody can say where the lines below a wrong header belong.
+    if has_wrong_header {
+        return Table::default();
+    }
     let mut reader = Reader {
         source,
         diagnostics,
+        incomplete: Vec::new(),
     };
     let mut table = Table::default();
     for (name, value) in sorted(document.get_ref()) {
@@ -36,8 +50,37 @@ pub(crate) fn parse(source: &str, diagnostics: &mut Vec<Diagnostic>) -> Table {
             _ => table.groups.extend(reader.group(name, value)),
         }
     }
+    let incomplete = reader.incomplete;
+    report_incomplete(&table, incomplete, diagnostics);
     resolve_checks(&mut table);
     table
+}
+
+/// Report the groups that do not say their IR enum, unless that stands under a header which is
+/// wrong itself.
+fn report_incomplete(
+    table: &Table,
+    incomplete: Vec<Spanned<String>>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let is_misnamed = |group: &Group| {
+        Group::name_for(&group.ir).is_some_and(|name| {
+            *group.name != name && incomplete.iter().any(|other| **other == name)
+        })
+    };
+    if table.groups.iter().any(is_misnamed) {
+        return;
+    }
+    for name in incomplete {
+        let message = format!("group `{}` does not say its IR enum", *name);
+        let groups = table.groups.iter().map(|group| group.name.as_str());
+        let near = nearest(&name, groups.chain([CHECKS_KEY.name]));
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "add `ir = 'NameOperationIr'`, the enum of burn-ir the rows belong to".into(),
+        };
+        diagnostics.push(Diagnostic::new(message, name.span.clone()).help(help));
+    }
 }
 
 /// Give each row its checks: its own, else those of its IR struct.
@@ -56,7 +99,7 @@ fn resolve_checks(table: &mut Table) {
     }
 }
 
-/// The earlier line that begins with the key at `span`, if that is what stands there.
+/// The earlier line that begins with the key or header at `span`, if that is what stands there.
 fn earlier_key(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
     let key = source
         .get(span.clone())
@@ -65,9 +108,11 @@ fn earlier_key(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
     source[..span.start].split_inclusive('\n').find_map(|line| {
         let line_start = start;
         start += line.len();
-        let rest = line.strip_prefix(key)?;
-        let is_key = rest.starts_with([' ', '=', '.']);
-        is_key.then(|| line_start..line_start + key.len())
+        let name = line.strip_prefix('[').unwrap_or(line);
+        let at = line_start + line.len() - name.len();
+        let rest = name.strip_prefix(key)?;
+        let is_key = rest.starts_with([' ', '=', '.', ']']);
+        is_key.then(|| at..at + key.len())
     })
 }
 
@@ -81,6 +126,8 @@ fn sorted<'t, 's>(table: &'t DeTable<'s>) -> Vec<Entry<'t, 's>> {
 struct Reader<'s, 'd> {
     source: &'s str,
     diagnostics: &'d mut Vec<Diagnostic>,
+    /// The groups that do not say their IR enum.
+    incomplete: Vec<Spanned<String>>,
 }
 
 impl Reader<'_, '_> {
@@ -96,6 +143,20 @@ impl Reader<'_, '_> {
         );
     }
 
+    /// A table that has nothing of a group.
+    fn report_no_group(&mut self, name: &TomlSpanned<DeString<'_>>) {
+        let header = name.get_ref();
+        let help = match nearest(header, [CHECKS_KEY.name]) {
+            Some(near) => format!("did you mean `[{near}]`?"),
+            None => "a group has `ir`, the enum of burn-ir the rows belong to".into(),
+        };
+        let message = format!(
+            "`[{header}]` is neither a group nor `[{}]`",
+            CHECKS_KEY.name
+        );
+        self.report(Diagnostic::new(message, name.span()).help(help));
+    }
+
     fn group(
         &mut self,
         name: &TomlSpanned<DeString<'_>>,
@@ -108,6 +169,12 @@ impl Reader<'_, '_> {
             );
             return None;
         };
+        let is_known = |key: &str| names(GROUP_KEYS).contains(&key);
+        if !keys.is_empty() && !keys.keys().any(|key| is_known(key.get_ref())) {
+            self.report_no_group(name);
+            return None;
+        }
+        let reported = self.diagnostics.len();
         let mut group = Group {
             name: Spanned::new(name.get_ref().to_string(), name.span()),
             ir: Spanned::new(String::new(), name.span()),
@@ -135,11 +202,10 @@ impl Reader<'_, '_> {
             }
         }
         if group.ir.is_empty() {
-            let message = format!("group `{}` does not say its IR enum", *group.name);
-            self.report(
-                Diagnostic::new(message, name.span())
-                    .help("add `ir = 'NameOperationIr'`, the enum of burn-ir the rows belong to"),
-            );
+            // What is reported may be the key that is missed.
+            if self.diagnostics.len() == reported {
+                self.incomplete.push(group.name);
+            }
             return None;
         }
         if group.arms.is_empty() {

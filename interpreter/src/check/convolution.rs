@@ -8,7 +8,9 @@ use burn_ir::{
     Unfold4dOptionsIr,
 };
 
-use super::{ensure, rank, refuse, same_dtype, same_shape, shaped, shaped_as, two, working_memory};
+use super::{
+    ensure, rank, refuse, same_dtype, same_shape, shaped, shaped_as, together, two, working_memory,
+};
 use crate::context::Outcome;
 
 /// How a kernel goes over the axes of its input.
@@ -48,12 +50,14 @@ impl<const N: usize> Window<N> {
         Ok(extents)
     }
 
-    /// The kernel has at least one place in the padded input, which can be held in memory.
-    /// `slack` is how far its last place may reach beyond.
-    pub(super) fn fits(&self, x: &TensorIr, slack: [usize; N]) -> Outcome {
+    /// The kernel has at least one place in the padded input, which can be held in memory, and is
+    /// not mostly on padding. `slack` is how far its last place may reach beyond; `per_channel` is
+    /// how often it goes over each channel.
+    pub(super) fn fits(&self, x: &TensorIr, slack: [usize; N], per_channel: usize) -> Outcome {
         rank(x, N + 2)?;
         let extents = self.extents()?;
         let mut elements = x.shape[0].checked_mul(x.shape[1]);
+        let mut steps = Steps::new([x.shape[0], x.shape[1], per_channel]);
         for axis in 0..N {
             let size = x.shape[axis + 2];
             let (before, after) = self.padding[axis];
@@ -76,13 +80,60 @@ impl<const N: usize> Window<N> {
                 )
             })?;
             elements = elements.and_then(|elements| elements.checked_mul(padded));
+            let places = (reach - extents[axis]) / self.stride[axis] + 1;
+            steps.add_axis(self.kernel[axis], places, size);
         }
-        working_memory(x, elements)
+        working_memory(x, elements)?;
+        steps.bounded(x)
+    }
+}
+
+/// The steps of a kernel that are nothing but padding may be this many, whatever the others are:
+/// some seconds of work.
+const PADDING_STEPS: u128 = 1 << 32;
+
+/// How often the elements of a kernel meet an element of the padded input.
+///
+/// A tensor of one element can ask for any number of steps, by its padding. What a kernel does with
+/// the elements of the input is what the operation is for, and is not bounded.
+struct Steps {
+    all: u128,
+    /// At least those which meet the input itself.
+    on_input: u128,
+}
+
+impl Steps {
+    fn new(factors: [usize; 3]) -> Self {
+        let factors = factors.map(|factor| factor as u128);
+        let all = factors.into_iter().fold(1, u128::saturating_mul);
+        Self { all, on_input: all }
+    }
+
+    /// A kernel of this length is at as many places along an axis of this size.
+    fn add_axis(&mut self, kernel: usize, places: usize, size: usize) {
+        let product = |one: usize, other: usize| one as u128 * other as u128;
+        self.all = self.all.saturating_mul(product(kernel, places));
+        // An element of the input meets each of the kernel once, and no more than one a place.
+        let met = product(size, kernel.min(places));
+        self.on_input = self.on_input.saturating_mul(met);
+    }
+
+    /// Most steps may meet the input, or those that do not are few.
+    fn bounded(&self, x: &TensorIr) -> Outcome {
+        let on_padding = self.all.saturating_sub(self.on_input);
+        ensure(on_padding <= self.on_input.max(PADDING_STEPS), || {
+            let (id, shape) = (x.id, &x.shape);
+            alloc::format!(
+                "the kernel would go over the padding alone {on_padding} times, for {id} of \
+                     shape {shape}"
+            )
+        })
     }
 }
 
 /// The channels of both sides fit the groups.
-fn grouped(channels: usize, per_group: usize, weight: &TensorIr, groups: usize) -> Outcome {
+fn grouped(x: &TensorIr, weight: &TensorIr, groups: usize) -> Outcome {
+    let (channels, per_group) = (x.shape[1], weight.shape[1]);
     let fits = groups > 0
         && weight.shape[0].is_multiple_of(groups)
         && per_group.checked_mul(groups) == Some(channels);
@@ -103,8 +154,9 @@ fn convolved<const N: usize>(
     out: &TensorIr,
 ) -> Outcome {
     same_dtype(x, weight)?;
-    window.fits(x, [0; N])?;
-    grouped(x.shape[1], weight.shape[1], weight, groups)?;
+    rank(x, N + 2)?;
+    grouped(x, weight, groups)?;
+    window.fits(x, [0; N], weight.shape[0] / groups)?;
     let Window {
         stride,
         padding,
@@ -250,7 +302,7 @@ pub(crate) fn deformed_gradients(
             same_shape(tensor, gradient)?;
         }
     }
-    Ok(())
+    together(gradients.into_iter().flatten())
 }
 
 /// The bias, where it is given, has an element for each channel of the output.
@@ -429,9 +481,10 @@ pub(crate) fn patches(
         padding: options.padding.map(|padding| (padding, padding)),
         dilation: options.dilation,
     };
-    window.fits(x, [0; 2])?;
+    rank(x, 4)?;
     let mut patch = [x.shape[1], kernel[0], kernel[1]].into_iter();
     let patch = patch.try_fold(1_usize, usize::checked_mul);
+    window.fits(x, [0; 2], patch.unwrap_or(usize::MAX))?;
     // Backends without such a kernel convolve with a weight that has a channel for each element.
     working_memory(x, patch.and_then(|patch| patch.checked_mul(patch)))?;
     let Some(patch) = patch else {

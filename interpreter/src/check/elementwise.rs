@@ -3,10 +3,10 @@
 use alloc::string::String;
 
 use burn_backend::{DType, Distribution, Shape};
-use burn_ir::TensorIr;
+use burn_ir::{ScalarIr, TensorIr};
 use burn_std::{bf16, f16};
 
-use super::{ensure, refuse, shaped, shaped_as};
+use super::{ensure, refuse, shaped, shaped_as, together};
 use crate::context::Outcome;
 use crate::kind;
 use crate::known::same_dims;
@@ -16,11 +16,93 @@ pub(crate) fn same_shape(tensor: &TensorIr, other: &TensorIr) -> Outcome {
     shaped(other, &tensor.shape)
 }
 
-/// The outputs are two tensors.
+/// The outputs are two tensors, and there is memory for both.
 pub(crate) fn two(first: &TensorIr, second: &TensorIr) -> Outcome {
     ensure(first.id != second.id, || {
         alloc::format!("{} is two of the outputs", first.id)
+    })?;
+    together([first, second])
+}
+
+/// The scalar is one that the tensor's type holds, if that is an integer: backends convert it, and
+/// refuse another in their own way. What follows the point is cut off.
+pub(crate) fn scalar_of(tensor: &TensorIr, scalar: &ScalarIr) -> Outcome {
+    let dtype = tensor.dtype;
+    ensure(
+        !is_integer(dtype) || integer(scalar, dtype).is_some(),
+        || alloc::format!("{} is {dtype:?}, which does not hold {scalar:?}", tensor.id),
+    )
+}
+
+/// The lower bound is not above the other, where the tensor holds integers.
+pub(crate) fn ordered(tensor: &TensorIr, min: &ScalarIr, max: &ScalarIr) -> Outcome {
+    let dtype = tensor.dtype;
+    let holds = !is_integer(dtype) || integer(min, dtype) <= integer(max, dtype);
+    ensure(holds, || {
+        alloc::format!("the lower bound {min:?} is above the upper bound {max:?}")
     })
+}
+
+/// The scalar is not zero, where the tensor holds integers.
+pub(crate) fn divisor(tensor: &TensorIr, scalar: &ScalarIr) -> Outcome {
+    let dtype = tensor.dtype;
+    let holds = !is_integer(dtype) || integer(scalar, dtype) != Some(0);
+    ensure(holds, || {
+        alloc::format!("the integers of {} cannot be divided by zero", tensor.id)
+    })
+}
+
+/// The exponent is an integer of the width that burn-backend takes it in.
+pub(crate) fn exponent(tensor: &TensorIr, scalar: &ScalarIr) -> Outcome {
+    let width = match is_integer(tensor.dtype) {
+        true => DType::I32,
+        false => DType::I64,
+    };
+    ensure(integer(scalar, width).is_some(), || {
+        alloc::format!("the exponent {scalar:?} is no {width:?}")
+    })
+}
+
+/// The exponent, where it is whole, is an integer of the width that burn-backend takes it in.
+pub(crate) fn power(scalar: &ScalarIr) -> Outcome {
+    let has_fraction = matches!(*scalar, ScalarIr::Float(value) if value.floor() != value);
+    ensure(
+        has_fraction || integer(scalar, DType::I64).is_some(),
+        || alloc::format!("the exponent {scalar:?} is whole, but no I64"),
+    )
+}
+
+/// Bits are shifted by a number of them.
+pub(crate) fn shift(scalar: &ScalarIr) -> Outcome {
+    ensure(integer(scalar, DType::U32).is_some(), || {
+        alloc::format!("bits cannot be shifted by {scalar:?}")
+    })
+}
+
+fn is_integer(dtype: DType) -> bool {
+    dtype.is_int() || dtype.is_uint()
+}
+
+/// The scalar as an integer in the range of the dtype.
+fn integer(scalar: &ScalarIr, dtype: DType) -> Option<i128> {
+    let (low, high) = match dtype {
+        DType::I64 => (i64::MIN.into(), i64::MAX.into()),
+        DType::I32 => (i32::MIN.into(), i32::MAX.into()),
+        DType::I16 => (i16::MIN.into(), i16::MAX.into()),
+        DType::I8 => (i8::MIN.into(), i8::MAX.into()),
+        DType::U64 => (0, u64::MAX.into()),
+        DType::U32 => (0, u32::MAX.into()),
+        DType::U16 => (0, u16::MAX.into()),
+        DType::U8 => (0, u8::MAX.into()),
+        _ => return None,
+    };
+    let value: i128 = match *scalar {
+        ScalarIr::Float(value) => in_dtype(value, dtype)? as i128,
+        ScalarIr::Int(value) => value.into(),
+        ScalarIr::UInt(value) => value.into(),
+        ScalarIr::Bool(value) => value.into(),
+    };
+    (low..=high).contains(&value).then_some(value)
 }
 
 /// Both tensors have elements of the same type.
@@ -79,7 +161,9 @@ pub(crate) fn distribution(distribution: &Distribution, out: &TensorIr) -> Outco
     let drawable = match *distribution {
         Distribution::Default => true,
         Distribution::Bernoulli(probability) => (0.0..=1.0).contains(&probability),
-        Distribution::Normal(_, deviation) => deviation.is_finite(),
+        Distribution::Normal(mean, deviation) => {
+            deviation.is_finite() && (dtype.is_float() || is_far_inside(mean, deviation, dtype))
+        }
         Distribution::Uniform(low, high) => match (in_dtype(low, dtype), in_dtype(high, dtype)) {
             (Some(low), Some(high)) => low < high && (high - low).is_finite(),
             _ => false,
@@ -90,8 +174,19 @@ pub(crate) fn distribution(distribution: &Distribution, out: &TensorIr) -> Outco
     })
 }
 
+/// Whatever is drawn from the normal distribution is in the range of the dtype: the generators of
+/// random numbers do not come as far from the mean as this.
+fn is_far_inside(mean: f64, deviation: f64, dtype: DType) -> bool {
+    let reach = 16.0 * deviation.abs();
+    [mean - reach, mean + reach]
+        .into_iter()
+        .all(|value| in_dtype(value, dtype).is_some())
+}
+
 /// The value as the dtype holds it, in the range of the dtype.
 fn in_dtype(value: f64, dtype: DType) -> Option<f64> {
+    // The largest integer of 64 bits is no float: the nearest is out of range.
+    let below = f64::next_down;
     let (value, low, high) = match dtype {
         DType::F64 => (value, f64::MIN, f64::MAX),
         DType::F32 | DType::Flex32 => (f64::from(value as f32), f32::MIN.into(), f32::MAX.into()),
@@ -105,11 +200,11 @@ fn in_dtype(value: f64, dtype: DType) -> Option<f64> {
             bf16::MIN.into(),
             bf16::MAX.into(),
         ),
-        DType::I64 => (value.trunc(), i64::MIN as f64, i64::MAX as f64),
+        DType::I64 => (value.trunc(), i64::MIN as f64, below(i64::MAX as f64)),
         DType::I32 => (value.trunc(), i32::MIN.into(), i32::MAX.into()),
         DType::I16 => (value.trunc(), i16::MIN.into(), i16::MAX.into()),
         DType::I8 => (value.trunc(), i8::MIN.into(), i8::MAX.into()),
-        DType::U64 => (value.trunc(), 0.0, u64::MAX as f64),
+        DType::U64 => (value.trunc(), 0.0, below(u64::MAX as f64)),
         DType::U32 => (value.trunc(), 0.0, u32::MAX.into()),
         DType::U16 => (value.trunc(), 0.0, u16::MAX.into()),
         DType::U8 => (value.trunc(), 0.0, u8::MAX.into()),

@@ -34,6 +34,10 @@ pub(crate) fn crossed(lhs: &TensorIr, rhs: &TensorIr, dim: &usize) -> Outcome {
 /// `y` is `x`, each of its last vectors multiplied by `weight` of shape `[d_input, d_output]`.
 pub(crate) fn transformed(x: &TensorIr, weight: &TensorIr, y: &TensorIr) -> Outcome {
     rank(weight, 2)?;
+    ensure(x.shape.rank() >= 2, || {
+        let (id, shape) = (x.id, &x.shape);
+        alloc::format!("{id} of shape {shape} is a vector, which backends cannot transform")
+    })?;
     let (id, batch) = (
         x.id,
         x.shape.split_at_checked(x.shape.rank().saturating_sub(2)),

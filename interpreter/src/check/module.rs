@@ -1,6 +1,6 @@
 //! Layers of a network that are no convolution, pooling or product.
 
-use burn_ir::TensorIr;
+use burn_ir::{AttentionOptionsIr, TensorIr};
 
 use super::{ensure, rank, same_dtype, shaped, working_memory};
 use crate::context::Outcome;
@@ -48,6 +48,14 @@ pub(crate) fn attended(
     let scores = scores.try_fold(1_usize, usize::checked_mul);
     working_memory(query, scores)?;
     shaped(out, &[q[0], q[1], q[2], v[3]])
+}
+
+/// Where the scores are capped, the cap is positive.
+pub(crate) fn capped(options: &AttentionOptionsIr) -> Outcome {
+    let cap = options.softcap.map(|cap| cap.elem::<f64>());
+    ensure(cap.is_none_or(|cap| cap > 0.0), || {
+        alloc::format!("`softcap` must be positive: {cap:?}")
+    })
 }
 
 /// The optional mask or bias has an element, or one for all, for each score of the attention.

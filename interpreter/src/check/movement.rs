@@ -1,9 +1,9 @@
 //! Operations that move elements about: other shapes, parts, repetitions.
 
 use burn_backend::{Shape, Slice, SliceOps, ops::unfold::calculate_unfold_shape};
-use burn_ir::{PadModeIr, TensorIr};
+use burn_ir::{PadModeIr, ScalarIr, TensorIr};
 
-use super::{axes, axis, ensure, refuse, same_dtype, shaped, shaped_as};
+use super::{axes, axis, ensure, refuse, same_dtype, scalar_of, shaped, shaped_as};
 use crate::context::Outcome;
 use crate::limits::elements;
 
@@ -95,6 +95,10 @@ pub(crate) fn padded(
     mode: &PadModeIr,
     out: &TensorIr,
 ) -> Outcome {
+    if let PadModeIr::Constant(value) = mode {
+        // On its way through the backends it is a float of 32 bits.
+        scalar_of(tensor, &ScalarIr::Float(value.elem::<f32>().into()))?;
+    }
     let mut shape = tensor.shape.clone();
     ensure(padding.len() == shape.rank(), || {
         let (count, rank) = (padding.len(), shape.rank());

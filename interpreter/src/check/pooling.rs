@@ -18,7 +18,7 @@ fn pooled<const N: usize>(
         true => window.stride.map(|stride| stride.saturating_sub(1)),
         false => [0; N],
     };
-    window.fits(x, slack)?;
+    window.fits(x, slack, 1)?;
     let padding = window.padding.map(|(before, _)| before);
     shaped_as(
         out,

@@ -2,10 +2,12 @@
 
 use alloc::boxed::Box;
 
-use burn_ir::{BackendIr, CustomOpIr, InitOperationIr, TensorIr};
+use burn_ir::{BackendIr, CustomOpIr, Handle, InitOperationIr, TensorIr};
 
 use crate::context::{Context, Outcome};
 use crate::error::Fault;
+use crate::graph::fresh_id;
+use crate::guard::guard;
 use crate::info::Kind;
 use crate::kind::{Bool, Float, Int, kind_of};
 
@@ -22,6 +24,9 @@ pub(crate) fn stream_drop<B: BackendIr>(tensor: &TensorIr, ctx: &mut Context<B>)
 
 /// Run the handler, between a look at its inputs and a look at its outputs: it is held to the
 /// declaration of the operation.
+///
+/// Only what the handler writes is an output. An input that an output takes the place of is known
+/// to the handler by another id, so what stands under the output's id is the handler's.
 pub(crate) fn stream_custom<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>) -> Outcome {
     let Some(handler) = ctx.custom_ops.get(&op.id) else {
         return Err(Box::new(Fault::MissingHandler { id: op.id.clone() }));
@@ -34,21 +39,45 @@ pub(crate) fn stream_custom<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>)
             return Err(ctx.no_data(input.id));
         }
     }
-    // An output may be known from before; only what the handler writes counts.
-    for output in &op.outputs {
-        if op.inputs.iter().all(|input| input.id != output.id) {
-            ctx.handles.remove_handle(output.id);
+    let set_aside = set_aside(op, ctx);
+    let seen = set_aside.as_ref().unwrap_or(op);
+    let done = guard(|| {
+        handler(&mut ctx.handles, seen, &ctx.device);
+        Ok(())
+    });
+    for (input, seen) in op.inputs.iter().zip(&seen.inputs) {
+        match input.id == seen.id {
+            true => ctx.handles.free(input),
+            false => drop(ctx.handles.remove_handle(seen.id)),
         }
     }
-    handler(&mut ctx.handles, op, &ctx.device);
-    for input in &op.inputs {
-        if op.outputs.iter().all(|output| output.id != input.id) {
-            ctx.handles.free(input);
-        }
-    }
+    done?;
     op.outputs
         .iter()
         .try_for_each(|output| check_output(output, ctx))
+}
+
+/// Free the ids of the outputs. Where one is an input's too, the input gets another id, under which
+/// the operation that is returned has it.
+fn set_aside<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>) -> Option<CustomOpIr> {
+    let mut renamed = None;
+    for output in &op.outputs {
+        let Some(Handle::Existing(handle)) = ctx.handles.remove_handle(output.id) else {
+            continue;
+        };
+        if op.inputs.iter().all(|input| input.id != output.id) {
+            continue;
+        }
+        let id = fresh_id(|id| ctx.knows(&id));
+        ctx.handles.register_handle(id, handle);
+        let renamed: &mut CustomOpIr = renamed.get_or_insert_with(|| op.clone());
+        for input in &mut renamed.inputs {
+            if input.id == output.id {
+                input.id = id;
+            }
+        }
+    }
+    renamed
 }
 
 /// An output of a handler is what the operation declares.

@@ -101,3 +101,29 @@ fn b35_bools_of_another_store() {
     let [flex, _] = survives(cast(BoolStore::U8));
     assert!(flex.is_ok(), "burn-flex has the store");
 }
+
+/// A bool of other bytes than 0 and 1 is no bool: a backend would go on with whatever it is.
+#[test]
+fn bools_that_are_none() {
+    fn refuse<B: burn_ir::BackendIr>() {
+        let mut interpreter = burn_interpreter::TensorInterpreter::<B>::new(Default::default());
+        let word = |word: u32| [1_u32.to_ne_bytes(), word.to_ne_bytes()].concat();
+        let stores = [
+            (BoolStore::Native, vec![1, 2]),
+            (BoolStore::U8, vec![1, 255]),
+            (BoolStore::U32, word(2)),
+        ];
+        for (store, bytes) in stores {
+            let dtype = DType::Bool(store);
+            let data = TensorData::from_bytes_vec(bytes, [2], dtype);
+            let refused = interpreter.try_register_tensor_data_id(burn_ir::TensorId::new(1), data);
+            let message = refused.expect_err("it is no bool").to_string();
+            assert!(
+                message.contains("but the element at 1 is neither"),
+                "{message}"
+            );
+        }
+    }
+    refuse::<burn_flex::Flex>();
+    refuse::<burn_ndarray::NdArray>();
+}

@@ -134,3 +134,31 @@ fn distributions_that_cannot_be_drawn_from() {
         refuses(random, &["can be drawn from the distribution"]);
     }
 }
+
+/// A number that is drawn must be an integer of the dtype, however far it is from the mean.
+#[test]
+fn integers_that_cannot_be_drawn() {
+    use Distribution::{Normal, Uniform};
+    let distributions = [
+        (Normal(f64::NAN, 1.0), I64),
+        (Normal(f64::INFINITY, 1.0), I64),
+        (Normal(0.0, f64::NAN), I64),
+        (Normal(1e30, 1.0), I64),
+        (Normal(0.0, 1e18), I64),
+        (Normal(0.0, 1.0), DType::U8),
+        (Uniform(0.0, i64::MAX as f64), I64),
+        (Uniform(f64::NAN, 1.0), I64),
+        (Uniform(3.0, 3.5), I64),
+        (Uniform(-1.0, 3.0), DType::U8),
+    ];
+    for (distribution, dtype) in distributions {
+        let random = |t: &mut Tensors| {
+            let random = RandomOpIr {
+                distribution,
+                out: out(t.id().value(), &[4], dtype),
+            };
+            OperationIr::NumericInt(dtype, NumericOperationIr::IntRandom(random))
+        };
+        refuses(random, &["can be drawn from"]);
+    }
+}

@@ -1,10 +1,10 @@
 //! Kernels that do not fit their input: B65, and channels that backends do not look at.
 
 use burn_ir::{
-    AvgPool1dOpIr, BatchNormOpIr, Conv1dOpIr, Conv1dOptionsIr, Conv2dOpIr, Conv2dOptionsIr,
-    Conv3dOpIr, Conv3dOptionsIr, ConvTranspose2dOpIr, ConvTranspose2dOptionsIr, LayerNormOpIr,
-    LinearOpIr, MaxPool2dOpIr, ModuleOperationIr, OperationIr, ScalarIr, Unfold4dOpIr,
-    Unfold4dOptionsIr,
+    ActivationOperationIr, AttentionOpIr, AttentionOptionsIr, AvgPool1dOpIr, BatchNormOpIr,
+    BinaryOpIr, Conv1dOpIr, Conv1dOptionsIr, Conv2dOpIr, Conv2dOptionsIr, Conv3dOpIr,
+    Conv3dOptionsIr, ConvTranspose2dOpIr, ConvTranspose2dOptionsIr, LayerNormOpIr, LinearOpIr,
+    MaxPool2dOpIr, ModuleOperationIr, OperationIr, ScalarIr, Unfold4dOpIr, Unfold4dOptionsIr,
 };
 use interpreter_tests::Tensors;
 use interpreter_tests::stream::out;
@@ -310,4 +310,130 @@ fn batches_without_matrices() {
         }))
     };
     refuses(linear, &["has an empty batch"]);
+}
+
+/// The work of a kernel on padding is bounded: one element could ask for any amount of it.
+#[test]
+fn kernels_that_go_over_padding_for_ever() {
+    const SIZE: usize = 1 << 18;
+    let pool = |t: &mut Tensors| {
+        OperationIr::Module(ModuleOperationIr::AvgPool1d(AvgPool1dOpIr {
+            x: t.float(&[1, 1, 1]),
+            kernel_size: SIZE,
+            stride: 1,
+            padding: SIZE,
+            count_include_pad: true,
+            ceil_mode: false,
+            out: out(t.id().value(), &[1, 1, SIZE + 2], F32),
+        }))
+    };
+    refuses(pool, &["over the padding alone", "[1, 1, 1]"]);
+    // The same with the kernel and the padding of images.
+    let pool = |t: &mut Tensors| {
+        OperationIr::Module(ModuleOperationIr::MaxPool2d(MaxPool2dOpIr {
+            x: t.float(&[1, 1, 2, 2]),
+            kernel_size: [512; 2],
+            stride: [1; 2],
+            padding: [512; 2],
+            dilation: [1; 2],
+            ceil_mode: false,
+            out: out(t.id().value(), &[1, 1, 515, 515], F32),
+        }))
+    };
+    refuses(pool, &["over the padding alone"]);
+    let convolution = |t: &mut Tensors| {
+        OperationIr::Module(ModuleOperationIr::Conv1d(Conv1dOpIr {
+            x: t.float(&[1, 1, 1]),
+            weight: t.float(&[1, 1, SIZE]),
+            bias: None,
+            options: Conv1dOptionsIr {
+                stride: [1],
+                padding: [(SIZE, SIZE)],
+                dilation: [1],
+                groups: 1,
+            },
+            out: out(t.id().value(), &[1, 1, SIZE + 2], F32),
+        }))
+    };
+    refuses(convolution, &["over the padding alone"]);
+    let unfold = |t: &mut Tensors| {
+        OperationIr::Module(ModuleOperationIr::Unfold4d(Unfold4dOpIr {
+            x: t.float(&[1, 1, 1, 1]),
+            kernel_size: [40; 2],
+            options: Unfold4dOptionsIr {
+                stride: [1; 2],
+                padding: [60; 2],
+                dilation: [1; 2],
+            },
+            out: out(t.id().value(), &[1, 1600, 82 * 82], F32),
+        }))
+    };
+    refuses(unfold, &["over the padding alone"]);
+}
+
+/// A kernel may be larger than its input and mostly on padding, as in the last layers of a network.
+#[test]
+fn kernels_that_are_mostly_on_padding() {
+    let pool = |t: &mut Tensors| {
+        OperationIr::Module(ModuleOperationIr::AvgPool1d(AvgPool1dOpIr {
+            x: t.data(burn_backend::TensorData::from([[[3.0f32]]])),
+            kernel_size: 3,
+            stride: 1,
+            padding: 1,
+            count_include_pad: true,
+            ceil_mode: false,
+            out: out(t.id().value(), &[1, 1, 1], F32),
+        }))
+    };
+    crate::gives(pool, &[burn_backend::TensorData::from([[[1.0f32]]])]);
+}
+
+#[test]
+fn vectors_are_not_transformed() {
+    let linear = |t: &mut Tensors| {
+        OperationIr::Module(ModuleOperationIr::Linear(LinearOpIr {
+            x: t.float(&[3]),
+            weight: t.float(&[3, 2]),
+            bias: None,
+            out: out(t.id().value(), &[2], F32),
+        }))
+    };
+    refuses(linear, &["[3]", "is a vector"]);
+}
+
+#[test]
+fn a_cap_of_scores_is_positive() {
+    for cap in [0.0, -1.0, f64::NAN] {
+        let attention = |t: &mut Tensors| {
+            let [query, key, value] = [(); 3].map(|()| t.float(&[1, 1, 2, 2]));
+            let options = AttentionOptionsIr {
+                scale: None,
+                softcap: Some(ScalarIr::Float(cap)),
+                is_causal: false,
+            };
+            OperationIr::Module(ModuleOperationIr::Attention(AttentionOpIr {
+                query,
+                key,
+                value,
+                mask: None,
+                attn_bias: None,
+                options,
+                out: out(t.id().value(), &[1, 1, 2, 2], F32),
+            }))
+        };
+        refuses(attention, &["`softcap` must be positive"]);
+    }
+}
+
+/// The slopes are for the channels of the tensor, and do not make it larger.
+#[test]
+fn slopes_for_more_channels_than_there_are() {
+    let prelu = |t: &mut Tensors| {
+        OperationIr::Activation(ActivationOperationIr::PRelu(BinaryOpIr {
+            lhs: t.float(&[1, 1]),
+            rhs: t.float(&[1, 3]),
+            out: out(t.id().value(), &[1, 3], F32),
+        }))
+    };
+    refuses(prelu, &["[1, 1]", "[1, 3]"]);
 }

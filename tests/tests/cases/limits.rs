@@ -3,7 +3,10 @@
 use burn_backend::TensorData;
 use burn_flex::Flex;
 use burn_interpreter::{BindingError, Fault, Graph, Limits, TensorInterpreter};
-use burn_ir::{ScalarIr, TensorId};
+use burn_ir::{
+    BaseOperationIr, NumericOperationIr, OperationIr, ScalarIr, ShapeOpIr, SortWithIndicesOpIr,
+    TensorId,
+};
 use interpreter_tests::Engine;
 use interpreter_tests::stream::{add, add_scalar, drop_all, floats, out, ro, rw, with_floats};
 
@@ -159,4 +162,71 @@ fn the_length_of_a_graph() {
     );
     let error = Graph::new(vec![op(1), op(2)]).try_replay(&mut interpreter, bindings());
     assert_eq!(error, Err(BindingError::TooManyOps { len: 2, limit: 1 }));
+}
+
+/// An error takes memory too: a client that only fails comes to an end of it.
+#[test]
+fn the_number_of_errors() {
+    let mut interpreter = limited(Limits::default().max_live_tensors(3));
+    for to in 10..100 {
+        let missing = add_scalar(ro(9, &[4], F32), ONE, out(to, &[4], F32));
+        assert!(interpreter.try_register_op(missing).is_err());
+        let data = TensorData::from([1.0f32; 4]);
+        let _ = interpreter.try_register_tensor_data_id(id(100 + to), data);
+        interpreter.register_alias(id(200 + to), id(9));
+    }
+    assert_eq!(
+        (interpreter.live_tensors(), interpreter.num_handles()),
+        (2, 6)
+    );
+    // One whose id is not known is told all the same.
+    let message = floats(&mut interpreter, 99, 4).expect_err("it was not made");
+    assert!(message.contains("TensorId(99)"), "{message}");
+    assert!(interpreter.sync().is_err());
+    drop_all(&mut interpreter, &(10..100).collect::<Vec<_>>());
+    drop_all(&mut interpreter, &(110..300).collect::<Vec<_>>());
+    assert_eq!(interpreter.num_handles(), 2);
+    assert_eq!(
+        interpreter.execute(add_scalar(ro(1, &[4], F32), ONE, out(10, &[4], F32))),
+        Ok(())
+    );
+}
+
+/// Each of the outputs fits in what memory there is, both do not. The test runs itself with less
+/// memory: a backend that is refused an allocation ends the program.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_memory_of_two_outputs() {
+    const LESS: &str = "INTERPRETER_TESTS_LESS_MEMORY";
+    const SIZE: usize = 1 << 28;
+    if std::env::var_os(LESS).is_none() {
+        let run = "ulimit -v 3145728 && exec \"$0\" --exact limits::the_memory_of_two_outputs";
+        let program = std::env::current_exe().expect("this program");
+        let mut limited = std::process::Command::new("sh");
+        let status = limited
+            .arg("-c")
+            .arg(run)
+            .arg(program)
+            .env(LESS, "1")
+            .status();
+        assert!(status.expect("it runs").success());
+        return;
+    }
+    let mut interpreter = with_floats::<Flex>(&[&[1.0]]);
+    // Nothing is copied.
+    let expand = OperationIr::BaseFloat(BaseOperationIr::Expand(ShapeOpIr {
+        input: ro(1, &[1], F32),
+        out: out(2, &[SIZE], F32),
+    }));
+    assert_eq!(interpreter.execute(expand), Ok(()));
+    let sort = NumericOperationIr::SortWithIndices(SortWithIndicesOpIr {
+        input: ro(2, &[SIZE], F32),
+        dim: 0,
+        descending: false,
+        out: out(3, &[SIZE], F32),
+        out_indices: out(4, &[SIZE], crate::I64),
+    });
+    let message = interpreter.execute(OperationIr::NumericFloat(F32, sort));
+    let message = message.expect_err("there is not as much memory");
+    assert!(message.contains("of the outputs together"), "{message}");
 }

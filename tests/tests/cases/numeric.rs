@@ -4,10 +4,10 @@ use burn_backend::{BoolStore, DType, TensorData, tensor::IndexingUpdateOp};
 use burn_interpreter::Fault;
 use burn_ir::{
     AttentionOpIr, AttentionOptionsIr, BaseOperationIr, BinaryOpIr, CastOpIr, ClampOpIr,
-    FloatOperationIr, FullOpIr, GatherOpIr, MaskFillOpIr, MaxPool2dWithIndicesBackwardOpIr,
-    MaxPool2dWithIndicesOpIr, ModuleOperationIr, NumericOperationIr, OperationIr, ReduceDimOpIr,
-    ReduceOpIr, ScalarIr, ScalarOpIr, ScatterOpIr, SelectAssignOpIr, SelectOpIr,
-    TopKWithIndicesOpIr, UnaryOpIr,
+    FloatOperationIr, FullOpIr, GatherOpIr, IntOperationIr, MaskFillOpIr,
+    MaxPool2dWithIndicesBackwardOpIr, MaxPool2dWithIndicesOpIr, ModuleOperationIr,
+    NumericOperationIr, OperationIr, ReduceDimOpIr, ReduceOpIr, ScalarIr, ScalarOpIr, ScatterOpIr,
+    SelectAssignOpIr, SelectOpIr, TopKWithIndicesOpIr, UnaryOpIr,
 };
 use interpreter_tests::stream::out;
 use interpreter_tests::{BOOL, Tensors};
@@ -525,5 +525,106 @@ fn b62_attention_and_its_options() {
                 "{flex} and {ndarray} for {options:?}"
             );
         }
+    }
+}
+
+/// What every backend answers with a panic is refused before one is called.
+#[test]
+fn scalars_that_no_backend_takes() {
+    use NumericOperationIr::{AddScalar, DivScalar, LowerElem, PowiScalar, RemScalar};
+    let ints = || TensorData::from([5i32]);
+    for scalar_op in [AddScalar, LowerElem, PowiScalar] {
+        for rhs in [
+            ScalarIr::Int(i64::MIN),
+            ScalarIr::UInt(1 << 40),
+            ScalarIr::Float(f64::NAN),
+        ] {
+            refuses(
+                scalar(ints(), rhs, scalar_op),
+                &["I32, which does not hold"],
+            );
+        }
+    }
+    let bytes = || TensorData::from([5u8]);
+    refuses(
+        scalar(bytes(), ScalarIr::Int(-1), AddScalar),
+        &["U8, which does not hold"],
+    );
+    for rhs in [
+        ScalarIr::Int(0),
+        ScalarIr::Float(0.5),
+        ScalarIr::Bool(false),
+    ] {
+        refuses(scalar(ints(), rhs, DivScalar), &["divided by zero"]);
+        refuses(scalar(ints(), rhs, RemScalar), &["divided by zero"]);
+    }
+    let clamp = |t: &mut Tensors| {
+        let clamp = ClampOpIr {
+            tensor: t.data(ints()),
+            min: ScalarIr::Int(7),
+            max: ScalarIr::Int(2),
+            out: out(t.id().value(), &[1], DType::I32),
+        };
+        numeric(DType::I32, NumericOperationIr::Clamp(clamp))
+    };
+    refuses(clamp, &["the lower bound Int(7) is above"]);
+    let full = |t: &mut Tensors| {
+        let full = FullOpIr {
+            value: ScalarIr::Int(1 << 40),
+            out: out(t.id().value(), &[1], DType::I32),
+        };
+        numeric(DType::I32, NumericOperationIr::Full(full))
+    };
+    refuses(full, &["I32, which does not hold"]);
+    // A fraction is cut off, as backends do.
+    gives(
+        scalar(ints(), ScalarIr::Float(2.75), AddScalar),
+        &[TensorData::from([7i32])],
+    );
+}
+
+/// burn-backend takes exponents as integers of one width, and shifts as numbers of bits.
+#[test]
+fn exponents_and_shifts_that_no_backend_takes() {
+    let long = || TensorData::from([5i64]);
+    let power = |data, rhs| scalar(data, rhs, NumericOperationIr::PowiScalar);
+    refuses(
+        power(long(), ScalarIr::Int(1 << 40)),
+        &["the exponent Int", "is no I32"],
+    );
+    let floats = || TensorData::from([1.5f32]);
+    refuses(
+        power(floats(), ScalarIr::Float(1e30)),
+        &["the exponent Float", "is no I64"],
+    );
+    let float = |op: fn(ScalarOpIr) -> FloatOperationIr, rhs| {
+        move |t: &mut Tensors| {
+            let lhs = t.data(TensorData::from([4.0f32]));
+            let out = out(t.id().value(), &[1], F32);
+            OperationIr::Float(F32, op(ScalarOpIr { lhs, rhs, out }))
+        }
+    };
+    for rhs in [
+        ScalarIr::Float(1e30),
+        ScalarIr::Float(f64::INFINITY),
+        ScalarIr::UInt(u64::MAX),
+    ] {
+        refuses(
+            float(FloatOperationIr::PowfScalar, rhs),
+            &["is whole, but no I64"],
+        );
+    }
+    let half = float(FloatOperationIr::PowfScalar, ScalarIr::Float(0.5));
+    gives(half, &[TensorData::from([2.0f32])]);
+    for op in [
+        IntOperationIr::BitwiseLeftShiftScalar,
+        IntOperationIr::BitwiseRightShiftScalar,
+    ] {
+        let shift = |t: &mut Tensors| {
+            let lhs = t.data(long());
+            let (rhs, out) = (ScalarIr::Int(-1), out(t.id().value(), &[1], I64));
+            OperationIr::Int(op(ScalarOpIr { lhs, rhs, out }))
+        };
+        refuses(shift, &["bits cannot be shifted by Int(-1)"]);
     }
 }

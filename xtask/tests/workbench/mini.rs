@@ -190,7 +190,7 @@ fn new_op_with_doubts() {
 fn new_op_without_a_suite() {
     let scratch = Scratch::mini("new_op_without_a_suite");
     scratch.edit("Cargo.toml", "=1.0.0", "=2.0.0");
-    scratch.edit("tests/tests/differential/main.rs", "let groups", "let all");
+    scratch.edit("tests/tests/differential/main.rs", "fn cases", "fn all");
     snapshot("new_op_without_a_suite", scratch.run("new-op Fmod"));
     assert!(
         !scratch

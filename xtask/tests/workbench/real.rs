@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::support::{Run, fixtures, read, run, snapshot, workspace};
+use crate::support::{Run, Scratch, fixtures, read, run, snapshot, workspace};
 
 /// Snapshots without the lines of files that change with every operation.
 fn without_lines(name: &str, run: Run) {
@@ -104,4 +104,28 @@ fn upgrade() {
             gone.join("\n")
         ),
     );
+}
+
+/// A header that is wrong is one mistake: what it hides is not told.
+#[test]
+fn a_wrong_header_is_one_finding() {
+    let scratch = Scratch::real("headers");
+    let table = scratch.read("op-spec.toml");
+    let headers = table.lines().filter(|line| line.starts_with('['));
+    let headers: Vec<_> = headers.map(str::to_owned).collect();
+    assert!(headers.len() > 10, "{headers:?}");
+    for (position, header) in headers.iter().enumerate() {
+        // Misspelt, or another's.
+        let wrong = match position % 2 {
+            0 => format!("[{}", &header[2..]),
+            _ => headers[(position + 5) % headers.len()].clone(),
+        };
+        let (right, wrong) = (format!("\n{header}\n"), format!("\n{wrong}\n"));
+        scratch.edit("op-spec.toml", &right, &wrong);
+        let check = scratch.run("check");
+        let text = check.text();
+        let findings = text.lines().filter(|line| line.starts_with("error"));
+        assert_eq!(findings.count(), 1, "{wrong}: {check}");
+        scratch.write("op-spec.toml", &table);
+    }
 }

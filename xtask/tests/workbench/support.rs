@@ -155,6 +155,9 @@ impl Scratch {
             fs::create_dir_all(target.parent().expect("a folder")).expect("it can be made");
             fs::copy(workspace().join(file), &target).expect("the file can be copied");
         }
+        // Of another version, or cargo takes what was built of one for the other.
+        let version = "version = \"0.1.0\"\nedition";
+        scratch.edit("Cargo.toml", version, "version = \"0.1.99\"\nedition");
         scratch
     }
 
