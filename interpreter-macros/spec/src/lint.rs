@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::model::{
-    Arm, Body, Field, Group, Handling, Kind, KindRef, Row, Signature, Spanned, StructChecks, Table,
-    Value,
+    Arity, Arm, Body, Field, Group, Handling, Kind, KindRef, Operation, Row, Signature, Spanned,
+    StructChecks, Table, Value, root,
 };
 
 /// Check the table as a whole; what is wrong goes to `diagnostics`.
@@ -241,6 +241,7 @@ fn alike(group: &Group, a: &Row, b: &Row) -> bool {
         match kind {
             KindRef::Arm => true,
             KindRef::Fixed(kind) => arms.all(|arm| arm.kind == Some(kind)),
+            KindRef::Kept | KindRef::KeptWhole | KindRef::Mixed => false,
         }
     };
     let mut tensors = fields(&a_body.signature).zip(fields(&b_body.signature));
@@ -302,6 +303,7 @@ fn lint_row(group: &Group, row: &Row, body: &Body, diagnostics: &mut Vec<Diagnos
         }
     }
     lint_kinds(group, signature, diagnostics);
+    lint_quantized(group, row, body, diagnostics);
     lint_fields(signature, diagnostics);
 }
 
@@ -311,12 +313,62 @@ fn lint_kinds(group: &Group, signature: &Signature, diagnostics: &mut Vec<Diagno
         return;
     }
     for field in signature.inputs().chain(&signature.outputs) {
-        if field.kind.value == KindRef::Arm {
+        if let kind @ (KindRef::Arm | KindRef::Kept | KindRef::KeptWhole) = field.kind.value {
+            let message = format!("`{}` in a group with one arm", kind.name());
             diagnostics.push(
-                Diagnostic::new("`T` in a group with one arm", field.kind.span.clone())
+                Diagnostic::new(message, field.kind.span.clone())
                     .help("write the kind: `float`, `int` or `bool`"),
             );
         }
+    }
+}
+
+/// `Q`, `Q1` and `mixed` stand where a backend has a call for quantized tensors: for each of the
+/// row's, and for what comes of them.
+fn lint_quantized(group: &Group, row: &Row, body: &Body, diagnostics: &mut Vec<Diagnostic>) {
+    let signature = &body.signature;
+    let mut tensors = fields(signature).filter(|field| field.kind.value.has_quantized_call());
+    let Some(first) = tensors.next() else {
+        return;
+    };
+    let kind = first.kind.value;
+    let mut report = |message: String, span: &Range<usize>, help: &str| {
+        diagnostics.push(Diagnostic::new(message, span.clone()).help(help));
+    };
+    let mut arms = group.arms.iter().filter(|arm| row.covers(arm.kind));
+    let is_called = body.handling == Handling::Call
+        && arms.any(|arm| Operation { group, arm, row }.quantized_method().is_some());
+    if !is_called {
+        report(
+            format!("`{}` in a row that calls no method of floats", kind.name()),
+            &first.kind.span,
+            "the call for quantized tensors is `q_…` in place of `float_…`",
+        );
+    }
+    for other in tensors.filter(|other| other.kind.value != kind) {
+        report(
+            format!("`{}` beside `{}`", other.kind.value.name(), kind.name()),
+            &other.kind.span,
+            "a row has one way with quantized tensors",
+        );
+    }
+    let is_kept = |field: &Field| field.kind.value == kind;
+    if is_called && !signature.outputs.iter().all(is_kept) {
+        report(
+            format!(
+                "the output of a row with `{}` is of another kind",
+                kind.name()
+            ),
+            &row.key_span(),
+            "what comes of a quantized tensor is of the same kind",
+        );
+    }
+    for field in fields(signature).filter(|field| is_kept(field) && field.arity != Arity::One) {
+        report(
+            format!("`{}` is one tensor", kind.name()),
+            &field.kind.span,
+            "write the kind of an optional tensor or of a list as `T` or `float`",
+        );
     }
 }
 
@@ -389,7 +441,7 @@ fn lint_checks(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
     for body in bodies.iter().filter(executed) {
         for arg in body.checks.iter().flat_map(|check| &check.args) {
             let fields = || body.signature.fields().map(|field| field.as_str());
-            if fields().any(|field| field == arg.as_str()) {
+            if fields().any(|field| field == arg.as_str() || root(field) == arg.as_str()) {
                 continue;
             }
             if body.signature.checks.is_none() && is_field_elsewhere(&bodies, body, arg) {
