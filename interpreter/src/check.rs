@@ -20,6 +20,7 @@ mod linear;
 mod module;
 mod movement;
 mod pooling;
+mod quantization;
 mod reduction;
 
 use alloc::boxed::Box;
@@ -41,6 +42,7 @@ pub(crate) use linear::*;
 pub(crate) use module::*;
 pub(crate) use movement::*;
 pub(crate) use pooling::*;
+pub(crate) use quantization::*;
 pub(crate) use reduction::*;
 
 /// Refuse an operation whose fields do not fit.

@@ -87,6 +87,7 @@ mod preflight;
 mod profile;
 #[cfg(feature = "std")]
 mod program;
+mod quantized;
 mod read;
 mod slots;
 

@@ -10,6 +10,7 @@ use super::{ensure, refuse, shaped, shaped_as};
 use crate::context::Outcome;
 use crate::kind;
 use crate::known::same_dims;
+use crate::quantized::{become_alike, readable};
 
 /// Both tensors have the same shape.
 pub(crate) fn same_shape(tensor: &TensorIr, other: &TensorIr) -> Outcome {
@@ -27,6 +28,7 @@ pub(crate) fn two(first: &TensorIr, second: &TensorIr) -> Outcome {
 pub(crate) fn same_dtype(tensor: &TensorIr, other: &TensorIr) -> Outcome {
     match kind::same_dtype(tensor.dtype, other.dtype) {
         true => Ok(()),
+        false if become_alike(tensor.dtype, other.dtype) => Ok(()),
         false => refuse(two_dtypes(tensor, other)),
     }
 }
@@ -37,8 +39,8 @@ fn two_dtypes(tensor: &TensorIr, other: &TensorIr) -> String {
         "{} and {} must have the same dtype: {:?} and {:?}",
         tensor.id,
         other.id,
-        tensor.dtype,
-        other.dtype
+        readable(tensor.dtype),
+        readable(other.dtype)
     )
 }
 
