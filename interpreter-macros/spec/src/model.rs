@@ -520,6 +520,11 @@ impl Operation<'_> {
         Some(format!("q_{}", method.strip_prefix("float_")?))
     }
 
+    /// The backend's methods, that for quantized tensors last.
+    pub fn methods(&self) -> impl Iterator<Item = String> + use<> {
+        self.method().into_iter().chain(self.quantized_method())
+    }
+
     /// The kind that a row's notation means in this arm; `None` for a `T` without a kind, which
     /// [parsing](crate::parse) reports.
     pub fn kind(&self, kind: KindRef) -> Option<Kind> {
