@@ -26,7 +26,7 @@ mod reduction;
 use alloc::boxed::Box;
 use alloc::string::String;
 
-use burn_backend::Shape;
+use burn_backend::{DType, Shape};
 use burn_ir::TensorIr;
 use burn_std::MetadataError;
 
@@ -127,7 +127,12 @@ fn rank(tensor: &TensorIr, rank: usize) -> Outcome {
 /// A kernel's working memory of this many elements of the tensor's type is no more than what the
 /// machine has: a failed allocation inside of a kernel would end the program.
 fn working_memory(tensor: &TensorIr, elements: Option<usize>) -> Outcome {
-    let bytes = elements.and_then(|elements| elements.checked_mul(tensor.dtype.size()));
+    let size = match tensor.dtype {
+        // It is dequantized.
+        DType::QFloat(_) => DType::F32.size(),
+        dtype => dtype.size(),
+    };
+    let bytes = elements.and_then(|elements| elements.checked_mul(size));
     let fits = bytes.is_some_and(|bytes| bytes as u64 <= machine_bytes());
     ensure(fits, || {
         let (id, shape) = (tensor.id, &tensor.shape);

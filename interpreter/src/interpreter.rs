@@ -293,6 +293,9 @@ impl<B: BackendIr> TensorInterpreter<B> {
     ) -> burn_router::RouterTensor<C> {
         let id = self.fresh_id();
         self.context.live_bytes.lose_count();
+        if let DType::QFloat(_) = dtype {
+            self.context.in_use.begin();
+        }
         self.context.register(id, handle);
         burn_router::RouterTensor::new(id, shape, dtype, client)
     }

@@ -343,7 +343,9 @@ impl<B: BackendIr> Context<B> {
             }));
         }
         self.in_use.begin();
-        self.admit_bytes(id, expected)
+        self.admit_bytes(id, expected)?;
+        self.live_bytes.lose_count();
+        Ok(())
     }
 }
 
@@ -425,6 +427,8 @@ impl<B: BackendIr> Context<B> {
 
     pub(crate) fn put_quantized(&mut self, out: &TensorIr, output: QuantizedTensor<B>) -> Outcome {
         self.in_use.begin();
+        // The backend may store it in more bytes than the scheme asks for.
+        self.live_bytes.lose_count();
         self.write::<Quantized>(out, output)
     }
 

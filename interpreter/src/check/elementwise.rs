@@ -77,7 +77,11 @@ pub(crate) fn broadcast_three(
 /// The distribution is one that can be drawn from, in the output's type: where it is not, backends
 /// lose their seed.
 pub(crate) fn distribution(distribution: &Distribution, out: &TensorIr) -> Outcome {
-    let dtype = out.dtype;
+    let dtype = match out.dtype {
+        // It is drawn as floats, and quantized.
+        DType::QFloat(_) => DType::F32,
+        dtype => dtype,
+    };
     let drawable = match *distribution {
         Distribution::Default => true,
         Distribution::Bernoulli(probability) => (0.0..=1.0).contains(&probability),
