@@ -20,12 +20,13 @@ mod linear;
 mod module;
 mod movement;
 mod pooling;
+mod quantization;
 mod reduction;
 
 use alloc::boxed::Box;
 use alloc::string::String;
 
-use burn_backend::Shape;
+use burn_backend::{DType, Shape};
 use burn_ir::TensorIr;
 use burn_std::MetadataError;
 
@@ -41,6 +42,7 @@ pub(crate) use linear::*;
 pub(crate) use module::*;
 pub(crate) use movement::*;
 pub(crate) use pooling::*;
+pub(crate) use quantization::*;
 pub(crate) use reduction::*;
 
 /// Refuse an operation whose fields do not fit.
@@ -135,7 +137,12 @@ fn together<'t>(outputs: impl IntoIterator<Item = &'t TensorIr>) -> Outcome {
 /// A kernel's working memory of this many elements of the tensor's type is no more than what the
 /// machine has: a failed allocation inside of a kernel would end the program.
 fn working_memory(tensor: &TensorIr, elements: Option<usize>) -> Outcome {
-    let bytes = elements.and_then(|elements| elements.checked_mul(tensor.dtype.size()));
+    let size = match tensor.dtype {
+        // It is dequantized.
+        DType::QFloat(_) => DType::F32.size(),
+        dtype => dtype.size(),
+    };
+    let bytes = elements.and_then(|elements| elements.checked_mul(size));
     let bytes = bytes.map(|bytes| bytes as u64);
     let fits = bytes.is_some_and(|bytes| bytes <= machine_bytes() && is_allocatable(bytes));
     ensure(fits, || {

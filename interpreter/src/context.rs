@@ -25,6 +25,7 @@ use crate::kind::{self, Bool, Float, Held, Int, TensorKind, same_dtype};
 use crate::known::{Known, same_dims};
 use crate::limits::{Limits, declared_bytes};
 use crate::live::LiveBytes;
+use crate::quantized::{InUse, readable};
 use crate::slots::{Place, Slot, Slots};
 
 /// What a step of an operation comes to. The fault is boxed: a word on the way that has none.
@@ -58,6 +59,7 @@ pub(crate) struct Context<B: BackendIr> {
     pub(crate) live_bytes: LiveBytes,
     pub(crate) slots: Slots<B::Handle>,
     pub(crate) known: Known,
+    pub(crate) in_use: InUse,
     #[cfg(feature = "std")]
     pub(crate) profiler: Option<Box<crate::Profiler>>,
     /// A failure that no tensor could carry, for the next `sync` to report. The first is kept.
@@ -75,6 +77,7 @@ impl<B: BackendIr> Context<B> {
             live_bytes: LiveBytes::default(),
             slots: Slots::default(),
             known: Known::default(),
+            in_use: InUse::default(),
             #[cfg(feature = "std")]
             profiler: None,
             deferred: Mutex::new(None),
@@ -145,7 +148,7 @@ impl<B: BackendIr> Context<B> {
     /// Read `tensor`, which must be what the IR declares: its kind, dtype and shape.
     pub(crate) fn read<K: TensorKind<B>>(&mut self, tensor: &TensorIr) -> Outcome<K::Primitive> {
         if !K::has(tensor.dtype) {
-            return Err(self.wrong_kind(tensor, K::KIND));
+            return self.read_other::<K>(tensor);
         }
         let place = self.slots.place(tensor.id);
         let is_known = match place {
@@ -277,7 +280,7 @@ impl<B: BackendIr> Context<B> {
             return Ok(());
         }
         if !K::has(out.dtype) {
-            return Err(self.wrong_kind(out, K::KIND));
+            return self.admit_other::<K>(out);
         }
         self.admit_bytes(out.id, declared_bytes(out))
     }
@@ -292,6 +295,9 @@ impl<B: BackendIr> Context<B> {
         mut output: K::Primitive,
     ) -> Outcome {
         if !same_dtype(output.dtype(), out.dtype) {
+            if let DType::QFloat(scheme) = out.dtype {
+                return self.write_quantized::<K>(out, scheme, output);
+            }
             output = K::cast(output, out.dtype);
         }
         if self.must_check() && !is_declared(&output, out) {
@@ -506,15 +512,17 @@ fn declared<'h, B: BackendIr, K: TensorKind<B>>(
 /// What a tensor is not.
 impl<B: BackendIr> Context<B> {
     #[cold]
-    fn wrong_kind(&mut self, tensor: &TensorIr, expected: Kind) -> Box<Fault> {
-        Box::new(match tensor.dtype {
-            dtype @ DType::QFloat(_) => Fault::Quantized { dtype },
-            declared => Fault::WrongKind {
-                id: self.name(tensor.id),
-                expected,
-                declared,
-            },
+    pub(crate) fn wrong_kind(&mut self, tensor: &TensorIr, expected: Kind) -> Box<Fault> {
+        Box::new(Fault::WrongKind {
+            id: self.name(tensor.id),
+            expected,
+            declared: readable(tensor.dtype),
         })
+    }
+
+    #[cold]
+    pub(crate) fn misshaped(&mut self, tensor: &TensorIr, actual: Shape) -> Box<Fault> {
+        self.mismatched(tensor, Mismatch::Shape(actual))
     }
 
     #[cold]
@@ -523,7 +531,7 @@ impl<B: BackendIr> Context<B> {
         Box::new(match mismatch {
             Mismatch::Dtype(actual) => Fault::WrongDtype {
                 id,
-                declared: tensor.dtype,
+                declared: readable(tensor.dtype),
                 actual,
             },
             Mismatch::Shape(actual) => Fault::WrongShape {

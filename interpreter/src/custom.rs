@@ -12,10 +12,12 @@ mod booleans;
 mod distributed;
 mod irregular;
 mod pooling;
+mod quantization;
 mod stream;
 
 pub(crate) use booleans::*;
 pub(crate) use distributed::*;
 pub(crate) use irregular::*;
 pub(crate) use pooling::*;
+pub(crate) use quantization::*;
 pub(crate) use stream::*;

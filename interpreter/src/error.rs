@@ -9,6 +9,7 @@ use burn_backend::{DType, ExecutionError, Shape};
 use burn_ir::{TensorError, TensorId, TensorIr};
 
 use crate::info::{Kind, OpInfo, OpStatus};
+use crate::quantized::readable;
 
 /// What went wrong.
 #[derive(Clone, Debug)]
@@ -108,10 +109,28 @@ pub enum Fault {
         /// Its size in bytes.
         bytes: u64,
     },
-    /// The tensor is quantized, or meant to be.
+    /// The backend has no tensors that are quantized in this way.
     Quantized {
         /// The dtype.
         dtype: DType,
+    },
+    /// The quantization scheme of a tensor does not fit its shape.
+    UnfitScheme {
+        /// The tensor.
+        id: TensorId,
+        /// The dtype, which is the scheme.
+        dtype: DType,
+        /// What does not fit.
+        reason: String,
+    },
+    /// The data of a tensor have another length than their shape and dtype ask for.
+    UnfitData {
+        /// The tensor.
+        id: TensorId,
+        /// The number of bytes.
+        bytes: u64,
+        /// The number of bytes asked for; `None` where it cannot be counted.
+        expected: Option<u64>,
     },
     /// The fields of the operation do not fit its tensors, or are beyond what the backend can do.
     Refused {
@@ -154,8 +173,11 @@ impl Fault {
     /// What to do about it.
     fn help(&self) -> &'static str {
         match self {
-            Fault::Unsupported | Fault::Quantized { .. } => {
-                "use an operation that the interpreter executes"
+            Fault::Unsupported => "use an operation that the interpreter executes",
+            Fault::Quantized { .. } => "use a scheme that the backend has, as `dtype_usage` tells",
+            Fault::UnfitScheme { .. } => "make the scheme fit the tensor's shape",
+            Fault::UnfitData { .. } => {
+                "give the values of the whole tensor, and the scales if it is quantized"
             }
             Fault::Disabled { .. } => "build burn-interpreter with that feature",
             Fault::MissingTensor { .. } => {
@@ -270,9 +292,22 @@ impl fmt::Display for Fault {
             Fault::OutOfMemory { id, bytes } => {
                 write!(f, "there is no memory for the {bytes} bytes of {id}")
             }
-            Fault::Quantized { dtype } => {
-                write!(f, "quantized tensors are not interpreted: {dtype:?}")
+            Fault::Quantized { dtype } => write!(f, "the backend has no {dtype:?} tensors"),
+            Fault::UnfitScheme { id, dtype, reason } => {
+                write!(f, "the scheme of {id} does not fit: {reason}: {dtype:?}")
             }
+            Fault::UnfitData {
+                id,
+                bytes,
+                expected: Some(expected),
+            } => write!(
+                f,
+                "{id} takes {expected} bytes of data, but there are {bytes}"
+            ),
+            Fault::UnfitData { id, bytes, .. } => write!(
+                f,
+                "{id} takes more bytes of data than can be counted, but there are {bytes}"
+            ),
             Fault::Refused { reason } => f.write_str(reason),
             Fault::Collective { reason } => write!(f, "the collective failed: {reason}"),
             Fault::MissingHandler { id } => {
@@ -317,8 +352,8 @@ impl OpError {
             op: crate::op_info(op),
             custom_op,
             fault,
-            inputs: op.inputs().cloned().collect(),
-            outputs: op.outputs().cloned().collect(),
+            inputs: op.inputs().map(shown).collect(),
+            outputs: op.outputs().map(shown).collect(),
         }))
     }
 
@@ -354,6 +389,14 @@ impl OpError {
             Fault::Handler { error } => error.clone(),
             _ => TensorError::new(ExecutionError::with_context(alloc::format!("{self}"))),
         }
+    }
+}
+
+/// The tensor, whose dtype can be shown.
+fn shown(tensor: &TensorIr) -> TensorIr {
+    TensorIr {
+        dtype: readable(tensor.dtype),
+        ..tensor.clone()
     }
 }
 

@@ -12,6 +12,8 @@ pub enum Kind {
     Int,
     /// A bool tensor.
     Bool,
+    /// A quantized tensor.
+    Quantized,
 }
 
 impl fmt::Display for Kind {
@@ -20,6 +22,7 @@ impl fmt::Display for Kind {
             Kind::Float => "float",
             Kind::Int => "int",
             Kind::Bool => "bool",
+            Kind::Quantized => "quantized",
         })
     }
 }
@@ -42,7 +45,8 @@ pub enum Arity {
 pub struct TensorInfo {
     /// The field of the operation's IR struct.
     pub name: &'static str,
-    /// The kind the tensor must have.
+    /// The kind the tensor must have. A float tensor may be quantized too: it is dequantized, or
+    /// taken as it is by the [method for those](OpInfo::quantized_method).
     pub kind: Kind,
     /// How many tensors the field holds.
     pub arity: Arity,
@@ -86,6 +90,9 @@ pub struct OpInfo {
     pub kind: Option<Kind>,
     /// The backend's method, `float_powi`; `None` where none is called.
     pub method: Option<&'static str>,
+    /// The backend's method that takes quantized tensors in place of floats, `q_reshape`; `None` where
+    /// they are dequantized.
+    pub quantized_method: Option<&'static str>,
     /// The tensors it reads, in the order of the method's parameters. Empty for `stream.Custom`,
     /// whose tensors are known at run time only, and for `stream.Init` and `stream.Drop`.
     pub inputs: &'static [TensorInfo],

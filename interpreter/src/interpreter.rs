@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 
 use burn_backend::{
     DType, DTypeUsageSet, DeviceOps, ExecutionError, ProfileDuration, ProfileOptions, ProfileToken,
-    TensorData, TensorMetadata,
+    TensorData,
 };
 use burn_ir::{BackendIr, HandleKind, OperationIr, TensorError, TensorId, TensorIr, TensorStatus};
 use burn_std::{DeviceSettings, future::DynFut};
@@ -17,7 +17,7 @@ use crate::error::{Fault, OpError};
 use crate::guard::{guard, guard_future};
 use crate::info::Kind;
 use crate::kind::{Bool, Float, Held, Int, held_bytes, kind_of};
-use crate::limits::{Limits, bytes};
+use crate::limits::Limits;
 use crate::upload;
 
 /// Ids that the interpreter gives out itself begin here: clients count up from 0, and the
@@ -174,16 +174,16 @@ impl<B: BackendIr> TensorInterpreter<B> {
         id: TensorId,
         data: TensorData,
     ) -> Result<(), Fault> {
-        let dtype = data.dtype();
-        let admitted = self.context.admit_bytes(id, bytes(data.shape(), dtype));
+        let admitted = self.context.admit_data(id, &data);
         let device = &self.context.device;
         let handle = guard(|| {
             admitted?;
-            upload::whole(&data)?;
-            Ok(match kind_of(dtype)? {
+            upload::whole(id, &data)?;
+            Ok(match kind_of(data.dtype()) {
                 Kind::Float => B::float_tensor_handle(B::float_from_data(data, device)),
                 Kind::Int => B::int_tensor_handle(B::int_from_data(data, device)),
                 Kind::Bool => B::bool_tensor_handle(B::bool_from_data(data, device)),
+                Kind::Quantized => B::quantized_tensor_handle(B::q_from_data(data, device)),
             })
         });
         self.settle(id, handle)
@@ -246,6 +246,9 @@ impl<B: BackendIr> TensorInterpreter<B> {
         tensor: HandleKind<B>,
     ) -> Result<(), Fault> {
         let admitted = self.context.admit_bytes(id, Some(Held::of(&tensor).bytes));
+        if let HandleKind::Quantized(_) = tensor {
+            self.context.in_use.begin();
+        }
         let device = &self.context.device;
         let handle = guard(|| {
             admitted?;
@@ -258,8 +261,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
                     B::bool_tensor_handle(B::bool_to_device(tensor, device))
                 }
                 HandleKind::Quantized(tensor) => {
-                    let dtype = tensor.dtype();
-                    return Err(Box::new(Fault::Quantized { dtype }));
+                    B::quantized_tensor_handle(B::q_to_device(tensor, device))
                 }
             })
         });
@@ -293,6 +295,9 @@ impl<B: BackendIr> TensorInterpreter<B> {
     ) -> burn_router::RouterTensor<C> {
         let id = self.fresh_id();
         self.context.live_bytes.lose_count();
+        if let DType::QFloat(_) = dtype {
+            self.context.in_use.begin();
+        }
         self.context.register(id, handle);
         burn_router::RouterTensor::new(id, shape, dtype, client)
     }
@@ -348,10 +353,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
                 HandleKind::Float(primitive) => guard_future(B::float_into_data(primitive)),
                 HandleKind::Int(primitive) => guard_future(B::int_into_data(primitive)),
                 HandleKind::Bool(primitive) => guard_future(B::bool_into_data(primitive)),
-                HandleKind::Quantized(primitive) => {
-                    let dtype = primitive.dtype();
-                    return Err(Box::new(Fault::Quantized { dtype }));
-                }
+                HandleKind::Quantized(primitive) => guard_future(B::q_into_data(primitive)),
             })
         });
         read.unwrap_or_else(|fault| {
@@ -475,10 +477,11 @@ impl<B: BackendIr> Context<B> {
         if self.handles.error(&tensor.id).is_some() {
             return Err(self.no_data(tensor.id));
         }
-        Ok(match kind_of(tensor.dtype)? {
+        Ok(match kind_of(tensor.dtype) {
             Kind::Float => HandleKind::Float(self.read::<Float>(tensor)?),
             Kind::Int => HandleKind::Int(self.read::<Int>(tensor)?),
             Kind::Bool => HandleKind::Bool(self.read::<Bool>(tensor)?),
+            Kind::Quantized => HandleKind::Quantized(self.quantized(tensor)?),
         })
     }
 

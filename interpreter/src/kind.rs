@@ -1,19 +1,18 @@
 //! The kinds of tensors as types, so that reading and writing a handle is written once.
 
-use alloc::boxed::Box;
 use core::mem::discriminant;
 
 use burn_backend::{
-    DType, IntDType, Scalar, Shape, TensorMetadata,
-    tensor::{BoolTensor, FloatTensor, IntTensor},
+    DType, FloatDType, IntDType, Scalar, Shape, TensorMetadata,
+    quantization::QuantScheme,
+    tensor::{BoolTensor, FloatTensor, IntTensor, QuantizedTensor},
 };
 use burn_ir::{BackendIr, HandleKind, TensorHandle, TensorIr};
 use castaway::cast;
 
-use crate::context::Outcome;
-use crate::error::Fault;
 use crate::info::Kind;
 use crate::limits::bytes;
+use crate::quantized::{narrowed, same_scheme};
 
 /// A kind of tensor and the backend's primitive for it.
 pub(crate) trait TensorKind<B: BackendIr> {
@@ -32,6 +31,14 @@ pub(crate) trait TensorKind<B: BackendIr> {
     fn into_handle(tensor: Self::Primitive) -> B::Handle;
     /// `tensor` with elements of type `dtype`, as far as the backend has it.
     fn cast(tensor: Self::Primitive, dtype: DType) -> Self::Primitive;
+    /// What a quantized tensor is among those of this kind.
+    fn dequantized(_tensor: QuantizedTensor<B>, _dtype: FloatDType) -> Option<Self::Primitive> {
+        None
+    }
+    /// The tensor quantized with a scheme that the backend has, by scales that fit its values.
+    fn quantized(_tensor: Self::Primitive, _scheme: &QuantScheme) -> Option<QuantizedTensor<B>> {
+        None
+    }
 }
 
 pub(crate) struct Float;
@@ -72,6 +79,14 @@ impl<B: BackendIr> TensorKind<B> for Float {
 
     fn cast(tensor: Self::Primitive, dtype: DType) -> Self::Primitive {
         B::float_cast(tensor, dtype.into())
+    }
+
+    fn dequantized(tensor: QuantizedTensor<B>, dtype: FloatDType) -> Option<Self::Primitive> {
+        Some(B::dequantize(tensor, dtype))
+    }
+
+    fn quantized(tensor: Self::Primitive, scheme: &QuantScheme) -> Option<QuantizedTensor<B>> {
+        Some(B::quantize_dynamic(narrowed::<B>(tensor), scheme))
     }
 }
 
@@ -152,12 +167,12 @@ impl<B: BackendIr> TensorKind<B> for Bool {
 }
 
 /// The kind of tensors with elements of type `dtype`.
-pub(crate) fn kind_of(dtype: DType) -> Outcome<Kind> {
+pub(crate) fn kind_of(dtype: DType) -> Kind {
     match dtype {
-        DType::QFloat(_) => Err(Box::new(Fault::Quantized { dtype })),
-        DType::Bool(_) => Ok(Kind::Bool),
-        dtype if dtype.is_float() => Ok(Kind::Float),
-        _ => Ok(Kind::Int),
+        DType::QFloat(_) => Kind::Quantized,
+        DType::Bool(_) => Kind::Bool,
+        dtype if dtype.is_float() => Kind::Float,
+        _ => Kind::Int,
     }
 }
 
@@ -179,6 +194,7 @@ pub(crate) fn same_plain_dtype(actual: DType, declared: DType) -> bool {
 #[inline(never)]
 fn same_other_dtype(actual: DType, declared: DType) -> bool {
     actual == declared
+        || same_scheme(actual, declared)
         || matches!(
             (actual, declared),
             (DType::F32, DType::Flex32) | (DType::Flex32, DType::F32)

@@ -25,8 +25,10 @@
 //! | --- | --- | --- |
 //! | a tensor that is missing, was used for the last time, or holds an error | before the call | `MissingTensor`, `NotInitialized`, `Errored` |
 //! | a tensor that is not of the kind, dtype or shape that the IR declares | before the call | `WrongKind`, `WrongDtype`, `WrongShape` |
-//! | shapes, axes, ranges, kernels, strides, groups, scalars, distributions, bytes of data that do not fit | before the call | `UnfitShape`, `Refused` |
+//! | shapes, axes, ranges, kernels, strides, groups, scalars, distributions that do not fit | before the call | `UnfitShape`, `Refused` |
 //! | a kernel that would go over padding for ever | before the call | `Refused` |
+//! | a quantization scheme that does not fit its tensor, or that the backend lacks | before the call | `UnfitScheme`, `Quantized` |
+//! | data of another length than their tensor has, bools that are neither 0 nor 1 | at the upload | `UnfitData`, `Refused` |
 //! | a tensor beyond the [`Limits`], or beyond what the machine can hold | before the call | `TensorTooLarge`, `TooManyBytes`, `TooManyTensors`, `OutOfMemory` |
 //! | an operation or a custom operation that nobody executes | before the call | `Unsupported`, `MissingHandler` |
 //! | a collective that did not come to a result | from the [`Collective`] | `Collective` |
@@ -55,6 +57,18 @@
 //!   it writes TensorId(3) F32 [2, 5]
 //!   help: check the operation's fields against its tensors
 //! ```
+//!
+//! # Quantized tensors
+//!
+//! They go wherever a tensor goes. An operation that moves elements keeps them quantized, through the
+//! backend's method for that ([`OpInfo::quantized_method`]), as `Matmul` does. Any other operation on
+//! floats dequantizes them, to the type that its other tensors have, and quantizes its output with
+//! the scheme that the IR records, by scales that fit the values.
+//!
+//! A tensor with a scale for each block is kept where its axes are permuted; other moves dequantize it
+//! and quantize it anew, because some backends move the values without the scales. The blocks must
+//! tile the output. How quantized values are stored is the backend's choice: a scheme that differs in
+//! its `store` only is the same.
 //!
 //! # Features
 //!
@@ -93,6 +107,7 @@ mod preflight;
 mod profile;
 #[cfg(feature = "std")]
 mod program;
+mod quantized;
 mod read;
 mod slots;
 mod upload;

@@ -5,6 +5,8 @@ use alloc::vec::Vec;
 use burn_backend::{DType, Shape};
 use burn_ir::TensorIr;
 
+use crate::quantized::quantized_bytes;
+
 /// What an interpreter refuses to hold or to run.
 ///
 /// The defaults refuse only what the machine cannot hold. A tensor counts as if it owned its data,
@@ -124,6 +126,9 @@ pub(crate) fn elements(shape: &[usize]) -> Option<usize> {
 /// longer than those of a tensor that the machine could hold.
 #[inline]
 pub(crate) fn bytes(shape: &Shape, dtype: DType) -> Option<u64> {
+    if let DType::QFloat(scheme) = dtype {
+        return quantized_bytes(shape, &scheme);
+    }
     let size = |elements: usize| elements.checked_mul(dtype.size()).map(|bytes| bytes as u64);
     match elements(shape)? {
         0 => {

@@ -28,12 +28,13 @@ struct Profiled {
 impl<B: BackendIr> Context<B> {
     /// The operation is about to be executed.
     #[inline]
-    pub(crate) fn begin(&mut self, _op: &OperationIr) -> Running {
+    pub(crate) fn begin(&mut self, op: &OperationIr) -> Running {
+        self.meet(op);
         Running {
             #[cfg(feature = "tracing")]
-            _span: self.span(_op),
+            _span: self.span(op),
             #[cfg(feature = "std")]
-            profiled: self.profiler.as_ref().map(|_| profiled(_op)),
+            profiled: self.profiler.as_ref().map(|_| profiled(op)),
         }
     }
 

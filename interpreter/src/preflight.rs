@@ -9,6 +9,7 @@ use burn_ir::{BackendIr, OperationIr};
 
 use crate::info::{OpInfo, OpStatus};
 use crate::interpreter::TensorInterpreter;
+use crate::quantized;
 
 /// An operation that the interpreter or its backend cannot execute, whatever its tensors hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,11 +103,11 @@ impl<B: BackendIr> TensorInterpreter<B> {
             return Some("no handler is registered under this id".to_string());
         }
         let mut tensors = operation.nodes().into_iter();
-        let lacking = tensors.find(|tensor| !self.stores(tensor.dtype))?;
-        Some(alloc::format!(
-            "the backend has no {:?} tensors",
-            lacking.dtype
-        ))
+        tensors.find_map(|tensor| match tensor.dtype {
+            DType::QFloat(_) => quantized::obstacle::<B>(&self.context.device, tensor),
+            dtype if self.stores(dtype) => None,
+            dtype => Some(alloc::format!("the backend has no {dtype:?} tensors")),
+        })
     }
 
     /// Whether the backend has tensors of this dtype.

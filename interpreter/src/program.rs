@@ -20,6 +20,7 @@ use burn_ir::{BackendIr, GraphIr, OperationIr, TensorId, TensorIr, TensorStatus}
 
 use crate::interpreter::TensorInterpreter;
 use crate::preflight::Unsupported;
+use crate::quantized::readable;
 
 /// A graph and the constants it reads.
 ///
@@ -50,6 +51,7 @@ impl Program {
         constants: BTreeMap<TensorId, TensorData>,
     ) -> Result<Self, ProgramError> {
         let tensors = Tensors::of(&graph.operations);
+        tensors.check_schemes()?;
         let inputs = tensors.inputs(&graph, &constants)?;
         check_order(&graph, &constants)?;
         let constants = tensors.constants(&graph, constants)?;
@@ -250,6 +252,20 @@ impl<'g> Tensors<'g> {
             }
         }
         tensors
+    }
+
+    /// A file can hold schemes that cannot even be shown.
+    fn check_schemes(&self) -> Result<(), ProgramError> {
+        let mut declared = self.declared.iter();
+        let is_malformed = |tensor: &TensorIr| readable(tensor.dtype) != tensor.dtype;
+        match declared.find(|(_, (first, last))| is_malformed(first) || is_malformed(last)) {
+            Some((id, _)) => Err(invalid(
+                "tensor",
+                *id,
+                "has a malformed quantization scheme",
+            )),
+            None => Ok(()),
+        }
     }
 
     fn inputs(

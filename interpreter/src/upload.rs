@@ -4,24 +4,26 @@ use alloc::boxed::Box;
 use alloc::string::String;
 
 use burn_backend::{BoolStore, DType, TensorData};
+use burn_ir::TensorId;
 
 use crate::context::Outcome;
 use crate::error::Fault;
-use crate::limits::bytes;
+use crate::limits;
 
-/// The data have as many bytes as their shape and dtype say, and bools are 0 or 1.
+/// The data of the tensor `id` have as many bytes as their shape and dtype say, and bools are 0 or 1.
 ///
 /// Data may come from another program. Backends take their bytes for elements: other bools than
 /// these are no bools, and what a backend makes of them is no value.
-pub(crate) fn whole(data: &TensorData) -> Outcome {
+pub(crate) fn whole(id: TensorId, data: &TensorData) -> Outcome {
     let dtype = data.dtype();
-    let len = data.bytes().len();
-    // How many bytes the blocks of a quantized tensor take is its scheme's affair.
-    if !matches!(dtype, DType::QFloat(_)) && bytes(data.shape(), dtype) != Some(len as u64) {
-        let shape = data.shape();
-        return refuse(alloc::format!(
-            "the data have {len} bytes, which are no {dtype:?} of shape {shape}"
-        ));
+    let bytes = data.as_bytes().len() as u64;
+    let expected = limits::bytes(data.shape(), dtype);
+    if expected != Some(bytes) {
+        return Err(Box::new(Fault::UnfitData {
+            id,
+            bytes,
+            expected,
+        }));
     }
     let size = match dtype {
         DType::Bool(BoolStore::Native | BoolStore::U8) => 1,
@@ -33,11 +35,8 @@ pub(crate) fn whole(data: &TensorData) -> Outcome {
         [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]) <= 1,
         _ => false,
     };
-    match data
-        .bytes()
-        .chunks_exact(size)
-        .position(|element| !is_bool(element))
-    {
+    let mut elements = data.as_bytes().chunks_exact(size);
+    match elements.position(|element| !is_bool(element)) {
         Some(position) => refuse(alloc::format!(
             "a {dtype:?} is 0 or 1, but the element at {position} is neither"
         )),

@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use burn_backend::{BoolStore, DType, Shape, TensorData};
+use burn_backend::{
+    BoolStore, DType, Shape, TensorData,
+    quantization::{QuantScheme, QuantStore, QuantValue},
+};
 use burn_ir::{IrVisitorMut, OperationIr, TensorId, TensorIr, TensorStatus};
 
 /// An operation and the data of the tensors it reads.
@@ -174,6 +177,19 @@ impl Tensors {
         self.data(data)
     }
 
+    /// A tensor quantized to 8 bits with one scale, with values from -2 to 2.
+    pub fn quantized(&mut self, dims: &[usize]) -> TensorIr {
+        let values = self.spread(dims).map(|x| (254.0 * x) as i16 - 127);
+        let values: Vec<i8> = values.map(|value| value as i8).collect();
+        self.data(TensorData::quantized(
+            values,
+            shape(dims),
+            eight_bits(),
+            &[2.0 / 127.0],
+            None,
+        ))
+    }
+
     /// A tensor of seven steps, -3 to 3 with `shift` added. Two such tensors are the same at every
     /// seventh element, and differ at others.
     pub fn steps(&mut self, dims: &[usize], shift: f64, dtype: DType) -> TensorIr {
@@ -191,6 +207,12 @@ impl Tensors {
         let count: usize = dims.iter().product();
         (0..count).map(move |position| (start + position as f64 * GOLDEN).fract())
     }
+}
+
+/// Quantization to 8 bits, as both CPU backends have it; with one scale unless a level is added.
+pub fn eight_bits() -> QuantScheme {
+    let scheme = QuantScheme::default().with_value(QuantValue::Q8S);
+    scheme.with_store(QuantStore::Native)
 }
 
 /// The dtype of bools that both CPU backends have.

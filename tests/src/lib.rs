@@ -12,7 +12,7 @@ mod quiet;
 mod record;
 pub mod stream;
 
-pub use case::{BOOL, Case, Tensors, set_statuses};
+pub use case::{BOOL, Case, Tensors, eight_bits, set_statuses};
 pub use compare::{Ran, Verdict, compare, random_numbers, run};
 pub use engine::{Engine, read};
 pub use quiet::quietly;

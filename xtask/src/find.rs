@@ -25,6 +25,6 @@ fn names(operation: Operation<'_>) -> Vec<String> {
     let variant = operation.row.variant.value.clone();
     let with_group = format!("{}.{variant}", operation.group.name.value);
     let mut names = vec![variant, with_group, operation.name(), operation.function()];
-    names.extend(operation.method());
+    names.extend(operation.methods());
     names
 }

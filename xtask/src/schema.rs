@@ -4,7 +4,9 @@
 //! Its keys are the parser's own. The language of a row is written once more here, as a regular
 //! expression; a test holds both against each other.
 
-use burn_op_spec::keys::{CHECKS_KEY, GROUP_KEYS, KIND_KEYS, Key, ROW_KEYS, SUFFIX_KEYS};
+use burn_op_spec::keys::{
+    CHECKS_KEY, FIELD_KINDS, GROUP_KEYS, KIND_KEYS, Key, ROW_KEYS, SUFFIX_KEYS,
+};
 use serde_json::{Map, Value, json};
 
 /// Where the schema is, as the first line of the table says.
@@ -102,7 +104,11 @@ fn properties(keys: &[Key], schema: impl Fn(&str) -> Value) -> Value {
 }
 
 const NAME: &str = "[A-Za-z_][A-Za-z0-9_]*";
-const KIND: &str = "(float|int|bool|T)";
+
+/// `(float|int|…)`
+fn kind() -> String {
+    format!("({})", FIELD_KINDS.map(|kind| kind.name).join("|"))
+}
 
 fn list(item: &str) -> String {
     format!(r"{item}(\s*,\s*{item})*")
@@ -123,11 +129,12 @@ fn checks_of_struct() -> String {
 /// ['where' checks]`
 fn signature() -> String {
     let suffix = r"\.\s*(shape|dtype|(into|elem)\s*\(\s*\))";
-    let tensor = format!(r":\s*{KIND}(\s*(\?|\[\s*\]))?");
+    let kind = kind();
+    let tensor = format!(r"(\.\s*{NAME}\s*)?:\s*{kind}(\s*(\?|\[\s*\]))?");
     let value = format!(r"(&\s*{NAME}|{NAME}(\s*({tensor}|{suffix}))?)");
     let args = list(&format!(r"({NAME}\s*=\s*)?{value}"));
     let unused = format!(r";\s*{}", list(NAME));
-    let outputs = list(&format!(r"{NAME}\s*:\s*{KIND}(\s*\?)?"));
+    let outputs = list(&format!(r"{NAME}\s*:\s*{kind}(\s*\?)?"));
     format!(
         r"^\s*({NAME}\s*:\s*)?({NAME}\s*)?\(\s*({args}(\s*{unused})?|{unused})?\s*\)\s*->\s*(\(\s*\)|{outputs})(\s*\bwhere\b\s*{})?\s*$",
         checks()

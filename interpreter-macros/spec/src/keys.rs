@@ -64,6 +64,18 @@ pub const SUFFIX_KEYS: [Key; 4] = [
     key("num", "For float and int tensors."),
 ];
 
+/// The kinds of the tensors in a row.
+pub const FIELD_KINDS: [Key; 8] = [
+    key("float", "A float tensor; a quantized one is dequantized."),
+    key("int", "An int tensor."),
+    key("bool", "A bool tensor."),
+    key("quantized", "A quantized tensor."),
+    key("mixed", "A float tensor, or a quantized one as it is."),
+    key("T", "A tensor of the arm's kind."),
+    key("Q", "As `T`; a quantized tensor stays quantized."),
+    key("Q1", "As `Q`, if the tensor has one scale."),
+];
+
 /// The names of some keys.
 pub(crate) fn names<const N: usize>(keys: [Key; N]) -> [&'static str; N] {
     keys.map(|key| key.name)

@@ -34,7 +34,7 @@ mod table;
 pub use diagnostic::{Diagnostic, Related, nearest};
 pub use model::{
     Arg, Arity, Arm, Body, Check, Convert, Field, Group, Handling, IrPattern, Kind, KindRef,
-    Operation, Output, OutputFact, Row, Signature, Spanned, StructChecks, Table, Value,
+    Operation, Output, OutputFact, Row, Signature, Spanned, StructChecks, Table, Value, root,
 };
 
 /// A table and everything that is wrong with it.

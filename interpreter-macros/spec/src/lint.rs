@@ -1,12 +1,14 @@
 //! What no single row can tell: gaps, overlaps, names that clash, notation out of place.
 
+mod quantized;
+
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::model::{
     Arm, Body, Field, Group, Handling, Kind, KindRef, Row, Signature, Spanned, StructChecks, Table,
-    Value,
+    Value, root,
 };
 
 /// Check the table as a whole; what is wrong goes to `diagnostics`.
@@ -248,6 +250,7 @@ fn alike(group: &Group, a: &Row, b: &Row) -> bool {
         match kind {
             KindRef::Arm => true,
             KindRef::Fixed(kind) => arms.all(|arm| arm.kind == Some(kind)),
+            KindRef::Kept | KindRef::KeptWhole | KindRef::Mixed => false,
         }
     };
     let mut tensors = fields(&a_body.signature).zip(fields(&b_body.signature));
@@ -309,6 +312,7 @@ fn lint_row(group: &Group, row: &Row, body: &Body, diagnostics: &mut Vec<Diagnos
         }
     }
     lint_kinds(group, signature, diagnostics);
+    quantized::lint(group, row, body, diagnostics);
     lint_fields(signature, diagnostics);
 }
 
@@ -318,9 +322,10 @@ fn lint_kinds(group: &Group, signature: &Signature, diagnostics: &mut Vec<Diagno
         return;
     }
     for field in signature.inputs().chain(&signature.outputs) {
-        if field.kind.value == KindRef::Arm {
+        if let kind @ (KindRef::Arm | KindRef::Kept | KindRef::KeptWhole) = field.kind.value {
+            let message = format!("`{}` in a group with one arm", kind.name());
             diagnostics.push(
-                Diagnostic::new("`T` in a group with one arm", field.kind.span.clone())
+                Diagnostic::new(message, field.kind.span.clone())
                     .help("write the kind: `float`, `int` or `bool`"),
             );
         }
@@ -396,7 +401,7 @@ fn lint_checks(table: &Table, diagnostics: &mut Vec<Diagnostic>) {
     for body in bodies.iter().filter(executed) {
         for arg in body.checks.iter().flat_map(|check| &check.args) {
             let fields = || body.signature.fields().map(|field| field.as_str());
-            if fields().any(|field| field == arg.as_str()) {
+            if fields().any(|field| field == arg.as_str() || root(field) == arg.as_str()) {
                 continue;
             }
             if body.signature.checks.is_none() && is_field_elsewhere(&bodies, body, arg) {

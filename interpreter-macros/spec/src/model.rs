@@ -37,10 +37,12 @@ pub enum Kind {
     Int,
     /// `BoolTensor`
     Bool,
+    /// `QuantizedTensor`
+    Quantized,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Kind; 3] = [Kind::Float, Kind::Int, Kind::Bool];
+    const ALL: [Kind; 4] = [Kind::Float, Kind::Int, Kind::Bool, Kind::Quantized];
 
     /// The name the table uses.
     pub fn name(self) -> &'static str {
@@ -48,11 +50,17 @@ impl Kind {
             Kind::Float => "float",
             Kind::Int => "int",
             Kind::Bool => "bool",
+            Kind::Quantized => "quantized",
         }
     }
 
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The kind of an arm: quantized tensors come with the floats.
+    pub(crate) fn of_arm(name: &str) -> Option<Self> {
+        Self::from_name(name).filter(|kind| *kind != Kind::Quantized)
     }
 }
 
@@ -67,8 +75,38 @@ impl fmt::Display for Kind {
 pub enum KindRef {
     /// `T`: the kind of the arm.
     Arm,
+    /// `Q`: the kind of the arm; where that is float, a quantized tensor stays quantized.
+    Kept,
+    /// `Q1`: as `Q`, if the tensor has one scale; one that has a scale for each block does not stay.
+    KeptWhole,
+    /// `mixed`: a float tensor, or a quantized one that the backend takes as it is.
+    Mixed,
     /// A kind by name.
     Fixed(Kind),
+}
+
+impl KindRef {
+    /// How a row writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            KindRef::Arm => "T",
+            KindRef::Kept => "Q",
+            KindRef::KeptWhole => "Q1",
+            KindRef::Mixed => "mixed",
+            KindRef::Fixed(kind) => kind.name(),
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        let mut others = [Self::Arm, Self::Kept, Self::KeptWhole, Self::Mixed].into_iter();
+        let other = others.find(|other| other.name() == name);
+        other.or_else(|| Kind::from_name(name).map(Self::Fixed))
+    }
+
+    /// Whether the backend has a call of its own for a quantized tensor.
+    pub fn has_quantized_call(self) -> bool {
+        matches!(self, Self::Kept | Self::KeptWhole | Self::Mixed)
+    }
 }
 
 /// How many tensors a field holds.
@@ -107,12 +145,24 @@ pub enum OutputFact {
 /// A tensor that a row reads or writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The field of the IR struct.
+    /// The field of the IR struct; `a.b` is the field `b` of its field `a`.
     pub name: Spanned<String>,
     /// The kind of tensor.
     pub kind: Spanned<KindRef>,
     /// How many tensors.
     pub arity: Arity,
+}
+
+impl Field {
+    /// The name of the tensor itself: `b` of `a.b`.
+    pub fn variable(&self) -> &str {
+        self.name.rsplit('.').next().unwrap_or(&self.name)
+    }
+}
+
+/// The field of the IR struct that a field is in, or is: `a` of `a.b`.
+pub fn root(field: &str) -> &str {
+    field.split('.').next().unwrap_or(field)
 }
 
 /// An output of a row.
@@ -258,10 +308,7 @@ impl fmt::Display for Arg {
 
 impl fmt::Display for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self.kind.value {
-            KindRef::Arm => "T",
-            KindRef::Fixed(kind) => kind.name(),
-        };
+        let kind = self.kind.value.name();
         let arity = match self.arity {
             Arity::One => "",
             Arity::Optional => "?",
@@ -466,11 +513,27 @@ impl Operation<'_> {
         })
     }
 
+    /// The backend's method for quantized tensors, spelled out: `q_reshape`. `None` where they are
+    /// dequantized, as any float operation has them.
+    pub fn quantized_method(&self) -> Option<String> {
+        let body = self.row.body.as_ref()?;
+        let mut inputs = body.signature.inputs();
+        inputs.find(|input| input.kind.value.has_quantized_call())?;
+        let method = self.method()?;
+        Some(format!("q_{}", method.strip_prefix("float_")?))
+    }
+
+    /// The backend's methods, that for quantized tensors last.
+    pub fn methods(&self) -> impl Iterator<Item = String> + use<> {
+        self.method().into_iter().chain(self.quantized_method())
+    }
+
     /// The kind that a row's notation means in this arm; `None` for a `T` without a kind, which
     /// [parsing](crate::parse) reports.
     pub fn kind(&self, kind: KindRef) -> Option<Kind> {
         match kind {
-            KindRef::Arm => self.arm.kind,
+            KindRef::Arm | KindRef::Kept | KindRef::KeptWhole => self.arm.kind,
+            KindRef::Mixed => Some(Kind::Float),
             KindRef::Fixed(kind) => Some(kind),
         }
     }

@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use crate::diagnostic::{Diagnostic, expected};
+use crate::keys::{FIELD_KINDS, names};
 use crate::model::{
-    Arg, Arity, Check, Convert, Field, IrPattern, Kind, KindRef, OutputFact, Signature, Spanned,
-    Value,
+    Arg, Arity, Check, Convert, Field, IrPattern, KindRef, OutputFact, Signature, Spanned, Value,
 };
 
 type Result<T> = std::result::Result<T, Diagnostic>;
@@ -153,7 +153,8 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// `name ':' kind ['?' | '[]'] | ['&'] name ['.into()' | '.elem()'] | name '.shape' | …`
+    /// `name ['.' name] ':' kind ['?' | '[]'] | ['&'] name ['.into()' | '.elem()'] | name '.shape'
+    /// | …`
     fn value(&mut self) -> Result<Value> {
         if self.eat("&") {
             let name = self.name("a field of the IR struct")?;
@@ -174,9 +175,14 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// What follows the dot of `out.shape`, `out.dtype`, `name.into()`, `name.elem()`.
+    /// What follows the dot of `out.shape`, `out.dtype`, `name.into()`, `name.elem()`, `name.name: K`.
     fn suffixed(&mut self, name: Spanned<String>) -> Result<Value> {
         let suffix = self.name("what to take of the field")?;
+        if self.eat(":") {
+            let nested = format!("{}.{}", *name, *suffix);
+            let span = name.span.start..suffix.span.end;
+            return Ok(Value::Tensor(self.field(Spanned::new(nested, span))?));
+        }
         let convert = match suffix.as_str() {
             "shape" => return Ok(Value::Declared(name, OutputFact::Shape)),
             "dtype" => return Ok(Value::Declared(name, OutputFact::Dtype)),
@@ -197,17 +203,13 @@ impl<'t> Parser<'t> {
     /// `kind ['?' | '[]']`, after `name ':'`
     fn field(&mut self, name: Spanned<String>) -> Result<Field> {
         let kind = self.name("a tensor kind")?;
-        let value = match Kind::from_name(&kind) {
-            Some(kind) => KindRef::Fixed(kind),
-            None if kind.as_str() == "T" => KindRef::Arm,
-            None => {
-                let known = ["float", "int", "bool", "T"];
-                return Err(Diagnostic::new(
-                    format!("unknown tensor kind `{}`", *kind),
-                    kind.span.clone(),
-                )
-                .help(expected(&kind, &known)));
-            }
+        let Some(value) = KindRef::from_name(&kind) else {
+            let known = names(FIELD_KINDS);
+            return Err(Diagnostic::new(
+                format!("unknown tensor kind `{}`", *kind),
+                kind.span.clone(),
+            )
+            .help(expected(&kind, &known)));
         };
         let arity = if self.eat("?") {
             Arity::Optional

@@ -248,7 +248,7 @@ impl Reader<'_, '_> {
         };
         let mut arms = Vec::new();
         for (key, value) in sorted(kinds) {
-            let Some(kind) = Kind::from_name(key.get_ref()) else {
+            let Some(kind) = Kind::of_arm(key.get_ref()) else {
                 self.report_unknown_key("kind", key, &names(KIND_KEYS));
                 continue;
             };

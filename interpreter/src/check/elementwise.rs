@@ -10,6 +10,7 @@ use super::{ensure, refuse, shaped, shaped_as, together};
 use crate::context::Outcome;
 use crate::kind;
 use crate::known::same_dims;
+use crate::quantized::{become_alike, readable};
 
 /// Both tensors have the same shape.
 pub(crate) fn same_shape(tensor: &TensorIr, other: &TensorIr) -> Outcome {
@@ -109,6 +110,7 @@ fn integer(scalar: &ScalarIr, dtype: DType) -> Option<i128> {
 pub(crate) fn same_dtype(tensor: &TensorIr, other: &TensorIr) -> Outcome {
     match kind::same_dtype(tensor.dtype, other.dtype) {
         true => Ok(()),
+        false if become_alike(tensor.dtype, other.dtype) => Ok(()),
         false => refuse(two_dtypes(tensor, other)),
     }
 }
@@ -119,8 +121,8 @@ fn two_dtypes(tensor: &TensorIr, other: &TensorIr) -> String {
         "{} and {} must have the same dtype: {:?} and {:?}",
         tensor.id,
         other.id,
-        tensor.dtype,
-        other.dtype
+        readable(tensor.dtype),
+        readable(other.dtype)
     )
 }
 
@@ -157,7 +159,11 @@ pub(crate) fn broadcast_three(
 /// The distribution is one that can be drawn from, in the output's type: where it is not, backends
 /// lose their seed.
 pub(crate) fn distribution(distribution: &Distribution, out: &TensorIr) -> Outcome {
-    let dtype = out.dtype;
+    let dtype = match out.dtype {
+        // It is drawn as floats, and quantized.
+        DType::QFloat(_) => DType::F32,
+        dtype => dtype,
+    };
     let drawable = match *distribution {
         Distribution::Default => true,
         Distribution::Bernoulli(probability) => (0.0..=1.0).contains(&probability),

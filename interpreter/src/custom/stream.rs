@@ -10,6 +10,7 @@ use crate::graph::fresh_id;
 use crate::guard::guard;
 use crate::info::Kind;
 use crate::kind::{Bool, Float, Int, kind_of};
+use crate::quantized::Quantized;
 
 /// The data of an initialized tensor is registered by itself.
 pub(crate) fn stream_init<B: BackendIr>(_op: &InitOperationIr, _ctx: &mut Context<B>) -> Outcome {
@@ -83,12 +84,13 @@ fn set_aside<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>) -> Option<Cust
 /// An output of a handler is what the operation declares.
 fn check_output<B: BackendIr>(output: &TensorIr, ctx: &mut Context<B>) -> Outcome {
     let compared = match kind_of(output.dtype) {
-        Ok(Kind::Float) => ctx.compare::<Float>(output),
-        Ok(Kind::Int) => ctx.compare::<Int>(output),
-        Ok(Kind::Bool) => ctx.compare::<Bool>(output),
-        // A quantized tensor is the handler's own affair, once it is there.
-        Err(_) if ctx.handles.has_handle(&output.id) => Ok(()),
-        Err(_) => Err(ctx.no_data(output.id)),
+        Kind::Float => ctx.compare::<Float>(output),
+        Kind::Int => ctx.compare::<Int>(output),
+        Kind::Bool => ctx.compare::<Bool>(output),
+        Kind::Quantized => {
+            ctx.in_use.begin();
+            ctx.compare::<Quantized>(output)
+        }
     };
     compared.map_err(|fault| match *fault {
         Fault::Errored { error, .. } => Box::new(Fault::Handler { error }),

@@ -9,6 +9,7 @@ use burn_backend::{DType, ExecutionError, Shape, TensorData};
 use burn_ir::{TensorId, TensorIr};
 
 use crate::error::{Fault, OpError};
+use crate::quantized::{readable, same_scheme};
 
 /// What is wrong with the bytes of a program file.
 #[derive(Debug)]
@@ -102,12 +103,13 @@ pub struct Mismatch {
 impl Mismatch {
     /// How `data` differs from the declaration `expected`, if it does.
     pub(super) fn find(expected: &TensorIr, data: &TensorData) -> Option<Box<Self>> {
-        let fits = *data.shape() == expected.shape && data.dtype() == expected.dtype;
-        (!fits).then(|| {
+        let (dtype, declared) = (data.dtype(), expected.dtype);
+        let is_declared = dtype == declared || same_scheme(dtype, declared);
+        (!is_declared || *data.shape() != expected.shape).then(|| {
             Box::new(Self {
                 expected: expected.clone(),
                 shape: data.shape().clone(),
-                dtype: data.dtype(),
+                dtype: readable(dtype),
             })
         })
     }

@@ -14,6 +14,7 @@ mod indices;
 mod limits;
 mod movement;
 mod numeric;
+mod quantized;
 
 use burn_backend::{DType, TensorData};
 use burn_flex::Flex;

@@ -15,6 +15,7 @@ mod int;
 mod memory;
 mod module;
 mod numeric;
+mod quantized;
 mod recorded;
 mod refused;
 mod streams;
@@ -51,7 +52,13 @@ pub(crate) fn cases() -> Vec<Case> {
 
 /// The cases that ours executes on some backend: what `cargo xtask mutate` runs.
 pub(crate) fn all_cases() -> Vec<Case> {
-    [cases(), refused::cases(), recorded::cases().into()].concat()
+    [
+        cases(),
+        refused::cases(),
+        quantized::cases(),
+        recorded::cases().into(),
+    ]
+    .concat()
 }
 
 /// What a backend makes of some rows, other than the same data with both interpreters.

@@ -1,22 +1,19 @@
 //! Rows that upstream does not execute: what ours makes of them, against the backend itself.
 
 use burn_backend::ops::IntTensorOps;
-use burn_backend::{
-    BoolStore, DType, Distribution, Shape, TensorData, quantization::QuantScheme,
-    tensor::IndexingUpdateOp,
-};
+use burn_backend::{BoolStore, DType, Distribution, Shape, TensorData, tensor::IndexingUpdateOp};
 use burn_flex::Flex;
 use burn_interpreter::{Fault, TensorInterpreter};
 use burn_ir::{
-    BaseOperationIr, CastOpIr, CustomOpIr, DequantizeOpIr, DistributedOperationIr,
-    FloatOperationIr, GatherNdOpIr, InitOperationIr, NumericOperationIr, OperationIr,
-    QuantizationParametersIr, QuantizeOpIr, RandomOpIr, ScatterNdOpIr, ScatterOpIr,
-    SelectAssignOpIr, TensorStatus,
+    BaseOperationIr, CastOpIr, CustomOpIr, DistributedOperationIr, GatherNdOpIr, InitOperationIr,
+    NumericOperationIr, OperationIr, RandomOpIr, ScatterNdOpIr, ScatterOpIr, SelectAssignOpIr,
+    TensorStatus,
 };
 use burn_std::future::block_on;
 use interpreter_tests::{Case, Tensors, Verdict, compare, quietly, read};
 
-/// The rows whose case is here, in `cases`, or in the tests of handles and custom operations.
+/// The rows whose case is here, in `cases`, in `quantized`, or in the tests of handles and custom
+/// operations.
 pub(crate) const NAMES: [&str; 12] = [
     "base.Cast.bool",
     "base.Cast.int",
@@ -166,29 +163,6 @@ fn assert_unsupported(case: &Case, reason: &str) {
             .expect("the case reads it");
         assert_eq!(read(&mut interpreter, input), Ok(data.clone()));
     }
-}
-
-#[test]
-fn unsupported_rows_are_errors_with_their_reason() {
-    assert_unsupported(
-        &Case::new(|t| {
-            let (tensor, scales) = (t.float(&[4]), t.float(&[1]));
-            let qparams = QuantizationParametersIr {
-                scales,
-                global: None,
-            };
-            let op = QuantizeOpIr::create(tensor, qparams, QuantScheme::default(), || t.id());
-            OperationIr::Float(DType::F32, FloatOperationIr::Quantize(op))
-        }),
-        "quantized tensors are not interpreted",
-    );
-    assert_unsupported(
-        &Case::new(|t| {
-            let op = DequantizeOpIr::create(t.float(&[4]), DType::F32, || t.id());
-            OperationIr::Float(DType::F32, FloatOperationIr::Dequantize(op))
-        }),
-        "quantized tensors are not interpreted",
-    );
 }
 
 #[test]

@@ -122,7 +122,8 @@ fn ops(table: &Table) -> String {
     let mut text = format!(
         "# Operations\n\nWritten from `{TABLE}` by `cargo xtask docs`; edit the table.\n\n{}\n\
          Arguments are in the order of the backend's method; `T` is a tensor of the operation's \
-         kind, and the top of the table explains the rest.\n",
+         kind, and the top of the table explains the rest. A method `q_…` is called for quantized \
+         tensors.\n",
         counts(table)
     );
     for group in &table.groups {
@@ -159,7 +160,7 @@ fn line(group: &Group, row: &Row) -> String {
             .filter(|operation| operation.row == row)
     });
     let methods: Vec<_> = operations
-        .filter_map(|operation: Operation<'_>| operation.method())
+        .flat_map(|operation: Operation<'_>| operation.methods())
         .map(|method| format!("[`{method}`]"))
         .collect();
     let kinds: Vec<_> = arms.filter_map(|arm| arm.kind).map(Kind::name).collect();
@@ -183,10 +184,7 @@ fn list<T: ToString>(items: &[T]) -> String {
 /// Where the methods and enums that the tables name are documented.
 fn links(table: &Table, upstream: &Upstream, version: &Version) -> String {
     let mut targets = BTreeMap::new();
-    for name in table
-        .operations()
-        .filter_map(|operation| operation.method())
-    {
+    for name in table.operations().flat_map(|operation| operation.methods()) {
         if let Some(method) = upstream.methods.get(&name) {
             let modules = upstream.modules(&method.place);
             let anchor = match method.is_provided() {

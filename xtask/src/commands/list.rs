@@ -118,7 +118,7 @@ fn matches(args: &Args, group: &Group, row: &Row, body: &Body) -> bool {
                 .operations(arm)
                 .filter(|operation| operation.row == row)
         })
-        .filter_map(|operation| operation.method())
+        .flat_map(|operation| operation.methods())
         .chain(
             body.signature
                 .method

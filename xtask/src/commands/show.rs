@@ -82,15 +82,19 @@ fn show_operation(
     output: &mut Output,
 ) -> Result<(), String> {
     let name = operation.name();
-    if let Some(method) = operation
-        .method()
-        .and_then(|name| upstream.methods.get(&name))
-    {
+    let methods = [
+        ("Backend method", operation.method()),
+        (
+            "Backend method for quantized tensors",
+            operation.quantized_method(),
+        ),
+    ];
+    for (what, method) in methods {
+        let Some(method) = method.and_then(|name| upstream.methods.get(&name)) else {
+            continue;
+        };
         let (owner, place) = (method.owner(), &method.place);
-        heading(
-            output,
-            &format!("Backend method of {name}: {owner}, {place}"),
-        );
+        heading(output, &format!("{what} of {name}: {owner}, {place}"));
         output.line(method.text());
     }
     heading(output, &format!("Generated function of {name}"));

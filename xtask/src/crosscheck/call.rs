@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use burn_op_spec::{
-    Arg, Arity, Body, Convert, Diagnostic, Handling, Kind, Operation, OutputFact, Value,
+    Arg, Arity, Body, Convert, Diagnostic, Field, Handling, Kind, KindRef, Operation, OutputFact,
+    Value,
 };
 
 use super::fields::field_type;
@@ -24,13 +25,16 @@ pub(super) fn check_call(operation: Operation<'_>, upstream: &Upstream) -> Vec<D
     let (Some(written), Some(name)) = (&body.signature.method, operation.method()) else {
         return Vec::new();
     };
-    let Some(method) = upstream.methods.get(&name) else {
+    let missing = |name: &str| {
         let names = upstream.methods.keys().map(String::as_str);
         let finding = Diagnostic::new(
             format!("burn-backend has no method `{name}`"),
             written.span.clone(),
         );
-        return vec![guess(finding, &name, names)];
+        vec![guess(finding, name, names)]
+    };
+    let Some(method) = upstream.methods.get(&name) else {
+        return missing(&name);
     };
     let call = Call {
         operation,
@@ -42,8 +46,21 @@ pub(super) fn check_call(operation: Operation<'_>, upstream: &Upstream) -> Vec<D
             .and_then(|ir| upstream.structs.get(ir.as_str())),
         name: &name,
         method,
+        is_quantized: false,
     };
     let mut findings = call.mismatches();
+    if let Some(name) = operation.quantized_method() {
+        findings.extend(match upstream.methods.get(&name) {
+            Some(method) => Call {
+                name: &name,
+                method,
+                is_quantized: true,
+                ..call
+            }
+            .mismatches(),
+            None => missing(&name),
+        });
+    }
     match body.handling {
         Handling::Call if findings.is_empty() => call.unclear_names(),
         Handling::Call => findings,
@@ -85,18 +102,30 @@ fn takes_special(body: &Body) -> bool {
 }
 
 /// A row's call beside the method it names.
+#[derive(Clone, Copy)]
 struct Call<'c> {
     operation: Operation<'c>,
     body: &'c Body,
     ir_struct: Option<&'c Struct>,
     name: &'c str,
     method: &'c Method,
+    /// Whether it is the call for quantized tensors.
+    is_quantized: bool,
 }
 
 impl Call<'_> {
     fn finding(&self, message: String, span: Range<usize>) -> Diagnostic {
         let signature = self.method.signature(self.name);
         Diagnostic::new(message, span).note(format!("`{signature}` at {}", self.method.place))
+    }
+
+    /// The type of a tensor in this call.
+    fn tensor_type(&self, field: &Field) -> &'static str {
+        match field.kind.value {
+            KindRef::Kept | KindRef::KeptWhole if self.is_quantized => "QuantizedTensor<B>",
+            KindRef::Mixed if self.is_quantized => "TensorPrimitive<B>",
+            kind => self.operation.kind(kind).map_or("", tensor_type),
+        }
     }
 
     /// Arguments and outputs that are not of the method's types.
@@ -124,10 +153,7 @@ impl Call<'_> {
             }
         }
         let kinds = signature.outputs.iter().map(|output| {
-            let kind = self
-                .operation
-                .kind(output.kind.value)
-                .map_or("", tensor_type);
+            let kind = self.tensor_type(output);
             match output.arity {
                 Arity::Optional => format!("Option<{kind}>"),
                 _ => kind.into(),
@@ -163,10 +189,7 @@ impl Call<'_> {
         let plain = |name: &str| self.ir_struct.and_then(|ir| field_type(ir, name));
         match value {
             Value::Tensor(field) => {
-                let kind = self
-                    .operation
-                    .kind(field.kind.value)
-                    .map_or("", tensor_type);
+                let kind = self.tensor_type(field);
                 match field.arity {
                     Arity::One => ty == kind,
                     Arity::Optional => ty == format!("Option<{kind}>"),
@@ -285,11 +308,14 @@ fn tensor_type(kind: Kind) -> &'static str {
         Kind::Float => "FloatTensor<B>",
         Kind::Int => "IntTensor<B>",
         Kind::Bool => "BoolTensor<B>",
+        Kind::Quantized => "QuantizedTensor<B>",
     }
 }
 
+/// The type of a dtype; a quantized tensor's is its scheme.
 fn dtype_type(kind: Kind) -> &'static str {
     match kind {
+        Kind::Quantized => "QuantScheme",
         Kind::Float => "FloatDType",
         Kind::Int => "IntDType",
         Kind::Bool => "BoolDType",

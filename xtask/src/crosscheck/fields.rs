@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use burn_op_spec::{Arity, Diagnostic, Group, Handling, Row, nearest};
+use burn_op_spec::{Arity, Body, Diagnostic, Group, Handling, Row, nearest, root};
 
 use crate::upstream::{Struct, Upstream};
 
@@ -47,11 +47,7 @@ pub(super) fn check_fields(
     };
     let known = findings.len();
     for field in body.signature.fields() {
-        if !ir_struct
-            .fields
-            .iter()
-            .any(|(name, _)| *name == field.value)
-        {
+        if !ir_struct.fields.iter().any(|(name, _)| name == root(field)) {
             let names = ir_struct.fields.iter().map(|(name, _)| name.as_str());
             let message = format!("`{}` has no field `{}`", name.as_str(), field.as_str());
             let finding = finding(message, field.span.clone());
@@ -70,7 +66,7 @@ pub(super) fn check_fields(
             Arity::Optional => "Option<TensorIr>",
             Arity::Many => "Vec<TensorIr>",
         };
-        if let Some(ty) = field_type(ir_struct, &tensor.name)
+        if let Some(ty) = nested_type(ir_struct, &tensor.name, upstream)
             && ty != wanted
         {
             let message = format!("field `{}` is `{ty}`, not `{wanted}`", tensor.name.as_str());
@@ -81,8 +77,8 @@ pub(super) fn check_fields(
     if findings.len() > known || matches!(body.handling, Handling::Unsupported(_)) {
         return;
     }
-    for (field, _) in &ir_struct.fields {
-        let is_named = body.signature.fields().any(|name| name.value == *field);
+    for field in parts(ir_struct, body, upstream) {
+        let is_named = body.signature.fields().any(|name| name.value == field);
         if !is_named {
             findings.push(
                 finding(
@@ -95,6 +91,41 @@ pub(super) fn check_fields(
             );
         }
     }
+}
+
+/// The fields of the struct; of one whose own fields the row names, those.
+fn parts(ir_struct: &Struct, body: &Body, upstream: &Upstream) -> Vec<String> {
+    let names_within = |field: &str| {
+        let mut named = body.signature.fields();
+        named.any(|name| name.as_str() != field && root(name) == field)
+    };
+    let parts = ir_struct.fields.iter().flat_map(|(field, ty)| {
+        match upstream.structs.get(ty).filter(|_| names_within(field)) {
+            Some(inner) => {
+                let inner = inner
+                    .fields
+                    .iter()
+                    .map(|(name, _)| format!("{field}.{name}"));
+                inner.collect()
+            }
+            None => vec![field.clone()],
+        }
+    });
+    parts.collect()
+}
+
+/// The type of the field `name`, or of `b` in the struct of the field `a` for `a.b`.
+fn nested_type<'u>(ir_struct: &'u Struct, name: &str, upstream: &'u Upstream) -> Option<&'u str> {
+    let Some((outer, inner)) = name.split_once('.') else {
+        return field_type(ir_struct, name);
+    };
+    let ty = field_type(ir_struct, outer)?;
+    let inner_struct = upstream.structs.get(ty);
+    Some(
+        inner_struct
+            .and_then(|found| field_type(found, inner))
+            .unwrap_or(ty),
+    )
 }
 
 pub(super) fn field_type<'s>(ir_struct: &'s Struct, name: &str) -> Option<&'s str> {

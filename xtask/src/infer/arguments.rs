@@ -149,6 +149,7 @@ pub(super) fn kinds_in(ty: &str) -> Vec<Kind> {
         ("FloatTensor<B>", Kind::Float),
         ("IntTensor<B>", Kind::Int),
         ("BoolTensor<B>", Kind::Bool),
+        ("QuantizedTensor<B>", Kind::Quantized),
     ];
     let mut found: Vec<(usize, Kind)> = kinds
         .iter()

@@ -5,7 +5,8 @@ use quote::{format_ident, quote};
 
 use super::{TABLE, ident};
 use crate::model::{
-    Arg, Arity, Check, Convert, Field, Handling, Operation, OutputFact, Signature, Value,
+    Arg, Arity, Check, Convert, Field, Handling, Kind, KindRef, Operation, OutputFact, Signature,
+    Value, root,
 };
 
 /// ```text
@@ -23,12 +24,14 @@ use crate::model::{
 /// }
 /// ```
 ///
+/// A row that keeps quantized tensors has a second function for them, see [`quantized`].
+///
 /// Nothing for an unsupported operation: the dispatching match answers it.
 pub(super) fn function(operation: Operation<'_>) -> Option<TokenStream> {
     let body = operation.row.body.as_ref()?;
     let signature = &body.signature;
     let name = ident(&operation.function());
-    let args = signature.args.iter().map(arg);
+    let args = signature.args.iter().map(|value| arg(operation, value));
     let (call, doc) = match &body.handling {
         Handling::Unsupported(_) => return None,
         Handling::Call => {
@@ -51,28 +54,119 @@ pub(super) fn function(operation: Operation<'_>) -> Option<TokenStream> {
         operation.name(),
         operation.row.line
     );
-    let op = signature.ir_struct.as_ref().map(|ir_struct| {
-        let ir_struct = ident(ir_struct);
-        quote!(, op: &#ir_struct)
-    });
+    let op = op(signature);
     let fields = destructure(signature, &body.checks);
     let checks = checks(&body.checks);
-    let reads = signature.inputs().map(|input| read(operation, input));
-    let admits = signature
-        .outputs
-        .iter()
-        .map(|output| admit(operation, output));
-    let writes = writes(operation, signature, call, &body.handling);
+    let turn = quantized_turn(operation, signature);
+    let steps = steps(operation, Tensors::Plain, call);
+    let quantized = quantized(operation, signature);
     Some(quote! {
         #[doc = #doc]
         fn #name<B: BackendIr>(ctx: &mut Context<B> #op) -> Outcome {
             #fields
             #checks
-            #(#reads)*
-            #(#admits)*
-            #writes
+            #turn
+            #steps
+        }
+        #quantized
+    })
+}
+
+/// ```text
+/// /// `base.Reshape.float` of a quantized tensor: `B::q_reshape`, op-spec.toml:123
+/// #[cold]
+/// fn base_float_reshape_quantized<B: BackendIr>(ctx: &mut Context<B>, op: &ShapeOpIr) -> Outcome {
+///     let ShapeOpIr { input, out } = op;
+///     let input = ctx.quantized(input)?;
+///     ctx.admit_quantized(out)?;
+///     let output = B::q_reshape(input, out.shape.clone());
+///     ctx.put_quantized(out, output)
+/// }
+/// ```
+fn quantized(operation: Operation<'_>, signature: &Signature) -> Option<TokenStream> {
+    let method = operation.quantized_method()?;
+    let name = quantized_function(operation);
+    let args = signature.args.iter().map(|value| arg(operation, value));
+    let path = ident(&method);
+    let doc = format!(
+        " `{}` of a quantized tensor: `B::{method}`, {TABLE}:{}",
+        operation.name(),
+        operation.row.line
+    );
+    let op = op(signature);
+    let fields = destructure(signature, &[]);
+    let steps = steps(operation, Tensors::Quantized, quote!(B::#path(#(#args),*)));
+    Some(quote! {
+        #[doc = #doc]
+        #[cold]
+        fn #name<B: BackendIr>(ctx: &mut Context<B> #op) -> Outcome {
+            #fields
+            #steps
         }
     })
+}
+
+fn quantized_function(operation: Operation<'_>) -> proc_macro2::Ident {
+    format_ident!("{}_quantized", operation.function())
+}
+
+/// `if quantized::is_kept(input, out) { return base_float_reshape_quantized(ctx, op); }`
+fn quantized_turn(operation: Operation<'_>, signature: &Signature) -> Option<TokenStream> {
+    operation.quantized_method()?;
+    let mut tensors = signature.inputs().chain(&signature.outputs);
+    let kind = tensors.find(|field| field.kind.value.has_quantized_call())?;
+    let kind = kind.kind.value;
+    let (test, fields): (_, Vec<&Field>) = match kind {
+        KindRef::Mixed => ("is_any", signature.inputs().collect()),
+        KindRef::KeptWhole => (
+            "is_kept_whole",
+            signature.inputs().chain(&signature.outputs).collect(),
+        ),
+        _ => (
+            "is_kept",
+            signature.inputs().chain(&signature.outputs).collect(),
+        ),
+    };
+    let fields = fields.into_iter().filter(|field| field.kind.value == kind);
+    let fields = fields.map(|field| ident(field.variable()));
+    let (test, function) = (ident(test), quantized_function(operation));
+    Some(quote!(if quantized::#test(#(#fields),*) { return #function(ctx, op); }))
+}
+
+/// `, op: &BinaryOpIr`
+fn op(signature: &Signature) -> Option<TokenStream> {
+    let ir_struct = ident(signature.ir_struct.as_ref()?);
+    Some(quote!(, op: &#ir_struct))
+}
+
+/// Which of a row's tensors are meant: those that all operations have, or those of the call for
+/// quantized tensors.
+#[derive(Clone, Copy, PartialEq)]
+enum Tensors {
+    Plain,
+    Quantized,
+}
+
+/// What the context calls a field's kind.
+fn kind(operation: Operation<'_>, tensors: Tensors, field: &Field) -> Option<&'static str> {
+    Some(match (tensors, field.kind.value) {
+        (Tensors::Quantized, KindRef::Kept | KindRef::KeptWhole) => "quantized",
+        (Tensors::Quantized, KindRef::Mixed) => "mixed",
+        (_, kind) => operation.kind(kind)?.name(),
+    })
+}
+
+/// The inputs are read, the outputs admitted, the call made, and its outputs written.
+fn steps(operation: Operation<'_>, tensors: Tensors, call: TokenStream) -> Option<TokenStream> {
+    let body = operation.row.body.as_ref()?;
+    let signature = &body.signature;
+    let outputs = signature.outputs.iter();
+    let reads = signature
+        .inputs()
+        .map(|field| read(kind(operation, tensors, field), field));
+    let admits = outputs.map(|field| admit(kind(operation, tensors, field), field));
+    let writes = writes(operation, tensors, call, &body.handling);
+    Some(quote!(#(#reads)* #(#admits)* #writes))
 }
 
 /// `let BinaryOpIr { lhs, rhs, out } = op;`
@@ -87,8 +181,15 @@ fn destructure(signature: &Signature, checks: &[Check]) -> Option<TokenStream> {
         let mut args = checks.iter().flat_map(|check| &check.args);
         args.any(|arg| arg.as_str() == field)
     };
-    let fields = signature.fields().map(|field| {
-        let name = ident(field);
+    let mut roots = Vec::new();
+    let mut fields = signature.fields().collect::<Vec<_>>();
+    fields.retain(|field| {
+        let is_new = !roots.contains(&root(field));
+        roots.push(root(field));
+        is_new
+    });
+    let fields = fields.into_iter().map(|field| {
+        let name = ident(root(field));
         match signature.unused.contains(field) && !is_checked(field) {
             true => quote!(#name: _),
             false => quote!(#name),
@@ -113,9 +214,8 @@ fn check(check: &Check) -> TokenStream {
 }
 
 /// `ctx.admit_float(out)?;`
-fn admit(operation: Operation<'_>, output: &Field) -> Option<TokenStream> {
-    let name = ident(&output.name);
-    let kind = operation.kind(output.kind.value)?.name();
+fn admit(kind: Option<&str>, output: &Field) -> Option<TokenStream> {
+    let (kind, name) = (kind?, ident(&output.name));
     let admit = match output.arity {
         Arity::Optional => format_ident!("admit_optional_{kind}"),
         _ => format_ident!("admit_{kind}"),
@@ -123,23 +223,29 @@ fn admit(operation: Operation<'_>, output: &Field) -> Option<TokenStream> {
     Some(quote!(ctx.#admit(#name)?;))
 }
 
-/// `let lhs = ctx.float(lhs)?;`
-fn read(operation: Operation<'_>, field: &Field) -> Option<TokenStream> {
-    let name = ident(&field.name);
-    let kind = operation.kind(field.kind.value)?.name();
+/// `let lhs = ctx.float(lhs)?;`, `let scales = ctx.float(&qparams.scales)?;`
+fn read(kind: Option<&str>, field: &Field) -> Option<TokenStream> {
+    let (kind, name) = (kind?, ident(field.variable()));
+    let place = match field.name.split_once('.') {
+        Some((root, _)) => {
+            let root = ident(root);
+            quote!(&#root.#name)
+        }
+        None => quote!(#name),
+    };
     let read = match field.arity {
         Arity::One => format_ident!("{kind}"),
         Arity::Optional => format_ident!("optional_{kind}"),
         Arity::Many => format_ident!("{kind}_list"),
     };
-    Some(quote!(let #name = ctx.#read(#name)?;))
+    Some(quote!(let #name = ctx.#read(#place)?;))
 }
 
 /// `lhs`, `*axis`, `axes`, `convert(options)`, `out.dtype.into()`, …
-fn arg(arg: &Arg) -> TokenStream {
+fn arg(operation: Operation<'_>, arg: &Arg) -> TokenStream {
     match &arg.value {
         Value::Tensor(field) => {
-            let name = ident(&field.name);
+            let name = ident(field.variable());
             quote!(#name)
         }
         Value::Plain(name, convert) => {
@@ -151,10 +257,11 @@ fn arg(arg: &Arg) -> TokenStream {
                 Convert::Elem => quote!(#name.elem()),
             }
         }
-        Value::Declared(name, fact) => {
-            let name = ident(name);
+        Value::Declared(output, fact) => {
+            let name = ident(output);
             match fact {
                 OutputFact::Shape => quote!(#name.shape.clone()),
+                OutputFact::Dtype if is_float(operation, output) => quote!(ctx.float_dtype(#name)),
                 OutputFact::Dtype => quote!(#name.dtype.into()),
             }
         }
@@ -164,23 +271,33 @@ fn arg(arg: &Arg) -> TokenStream {
     }
 }
 
+/// Whether an output is a float tensor: one that is to be quantized is computed as a float.
+fn is_float(operation: Operation<'_>, output: &str) -> bool {
+    let body = operation.row.body.as_ref();
+    let mut outputs = body.into_iter().flat_map(|body| &body.signature.outputs);
+    let output = outputs.find(|field| field.name.as_str() == output);
+    output.and_then(|field| operation.kind(field.kind.value)) == Some(Kind::Float)
+}
+
 /// `let output = B::float_powi(lhs, rhs); ctx.put_float(out, output)`
 fn writes(
     operation: Operation<'_>,
-    signature: &Signature,
+    tensors: Tensors,
     call: TokenStream,
     handling: &Handling,
 ) -> TokenStream {
+    let body = operation.row.body.as_ref();
+    let outputs = body.map_or(&[][..], |body| body.signature.outputs.as_slice());
     let write = |field: &Field, value: TokenStream| {
         let name = ident(&field.name);
-        let kind = operation.kind(field.kind.value)?.name();
+        let kind = kind(operation, tensors, field)?;
         let put = match field.arity {
             Arity::Optional => format_ident!("put_optional_{kind}"),
             _ => format_ident!("put_{kind}"),
         };
         Some(quote!(ctx.#put(#name, #value)))
     };
-    match signature.outputs.as_slice() {
+    match outputs {
         [] if *handling == Handling::Call => quote!(#call; Ok(())),
         [] => call,
         [one] => {
@@ -188,7 +305,7 @@ fn writes(
             quote!(let output = #call; #write)
         }
         [rest @ .., last] => {
-            let values = (0..signature.outputs.len()).map(proc_macro2::Literal::usize_unsuffixed);
+            let values = (0..outputs.len()).map(proc_macro2::Literal::usize_unsuffixed);
             let mut values = values.map(|index| quote!(outputs.#index));
             let rest: Vec<_> = rest
                 .iter()

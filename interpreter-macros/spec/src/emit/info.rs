@@ -25,6 +25,7 @@ pub(super) fn list(table: &Table) -> TokenStream {
 ///     variant: "Powi",
 ///     kind: Some(Kind::Float),
 ///     method: Some("float_powi"),
+///     quantized_method: None,
 ///     inputs: &[TensorInfo::new("lhs", Kind::Float, Arity::One), …],
 ///     outputs: &[TensorInfo::new("out", Kind::Float, Arity::One)],
 ///     status: OpStatus::Call,
@@ -39,6 +40,8 @@ pub(super) fn fact(operation: Operation<'_>) -> Option<TokenStream> {
     let doc = format!(" `{name}`, {TABLE}:{}", operation.row.line);
     let kind = option(operation.arm.kind.map(kind_path));
     let method = option(operation.method().map(|method| quote!(#method)));
+    let quantized_method = operation.quantized_method();
+    let quantized_method = option(quantized_method.map(|method| quote!(#method)));
     let inputs = body
         .signature
         .inputs()
@@ -59,6 +62,7 @@ pub(super) fn fact(operation: Operation<'_>) -> Option<TokenStream> {
             variant: #variant,
             kind: #kind,
             method: #method,
+            quantized_method: #quantized_method,
             inputs: &[#(#inputs),*],
             outputs: &[#(#outputs),*],
             status: #status,
@@ -69,7 +73,7 @@ pub(super) fn fact(operation: Operation<'_>) -> Option<TokenStream> {
 
 /// `TensorInfo::new("lhs", Kind::Float, Arity::One)`
 fn tensor(operation: Operation<'_>, field: &Field) -> Option<TokenStream> {
-    let name = &*field.name;
+    let name = field.name.as_str();
     let kind = kind_path(operation.kind(field.kind.value)?);
     let arity = match field.arity {
         Arity::One => quote!(Arity::One),
@@ -84,6 +88,7 @@ fn kind_path(kind: Kind) -> TokenStream {
         Kind::Float => quote!(Kind::Float),
         Kind::Int => quote!(Kind::Int),
         Kind::Bool => quote!(Kind::Bool),
+        Kind::Quantized => quote!(Kind::Quantized),
     }
 }
 

@@ -317,6 +317,21 @@ mod tests {
     fn an_option_can_be_forgotten_and_a_row_without_outputs_cannot_be_wrong() {
         assert!(mistakes("module.Linear").contains(&"None instead of bias".into()));
         assert_eq!(mistakes("stream.Drop"), [""; 0]);
-        assert_eq!(mistakes("float.Quantize"), [""; 0]);
+        assert_eq!(mistakes("numeric.IntRandom.float"), [""; 0]);
+    }
+
+    #[test]
+    fn fields_of_fields_are_mistaken_for_each_other() {
+        let found = mistakes("float.Quantize");
+        for mistake in [
+            "tensor and qparams.scales swapped",
+            "qparams.scales instead of tensor",
+            "None instead of qparams.global",
+        ] {
+            assert!(
+                found.iter().any(|name| name == mistake),
+                "{mistake}: {found:?}"
+            );
+        }
     }
 }
