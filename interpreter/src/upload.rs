@@ -12,8 +12,9 @@ use crate::limits;
 
 /// The data of the tensor `id` have as many bytes as their shape and dtype say, and bools are 0 or 1.
 ///
-/// Data may come from another program. Backends take their bytes for elements: other bools than
-/// these are no bools, and what a backend makes of them is no value.
+/// Data may come from another program, and their constructors count the bytes of plain dtypes only.
+/// Backends take bytes for elements: other bools than these are no bools, and what a backend makes of
+/// them is no value.
 pub(crate) fn whole(id: TensorId, data: &TensorData) -> Outcome {
     let dtype = data.dtype();
     let bytes = data.as_bytes().len() as u64;

@@ -18,7 +18,7 @@ use burn_std::future::block_on;
 use interpreter_tests::stream::{
     add, add_scalar, drop_all, floats, matmul, mul, out, ro, rw, with_floats,
 };
-use interpreter_tests::{BOOL, quietly, read};
+use interpreter_tests::{quietly, read};
 
 const F32: DType = DType::F32;
 const I64: DType = DType::I64;
@@ -328,23 +328,4 @@ fn get_tensor_panics_with_the_reason() {
 #[should_panic(expected = "TensorId(9) was never registered")]
 fn get_tensor_handle_panics_with_the_reason() {
     quietly(|| with_floats::<Flex>(&[]).get_tensor_handle(&ro(9, &[1], F32)));
-}
-
-#[test]
-fn data_of_another_length_than_their_tensor_are_refused() {
-    let mut interpreter = TensorInterpreter::<Flex>::new(Default::default());
-    interpreter.register_tensor_data_id(id(1), TensorData::from([1.0f32]));
-    for (bytes, dtype) in [(7, F32), (9, F32), (0, I64), (3, BOOL)] {
-        let data = TensorData::from_bytes_vec(vec![0; bytes], [2], dtype);
-        let fault = interpreter.try_register_tensor_data_id(id(2), data);
-        let message = fault.expect_err("it is no tensor").to_string();
-        let expected = 2 * dtype.size();
-        assert_eq!(
-            message,
-            format!("TensorId(2) takes {expected} bytes of data, but there are {bytes}")
-        );
-        assert!(block_on(interpreter.read_tensor_async(ro(2, &[2], dtype))).is_err());
-    }
-    let kept = block_on(interpreter.read_tensor_async(ro(1, &[1], F32)));
-    assert_eq!(kept.expect("it is there"), TensorData::from([1.0f32]));
 }
