@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use burn_ir::{BackendIr, Handle, TensorId, TensorIr};
+use burn_ir::{BackendIr, TensorId, TensorIr};
 
 use crate::context::{Context, Outcome};
 use crate::error::Fault;
@@ -166,17 +166,15 @@ impl<B: BackendIr> Context<B> {
 
     /// Let go of `id`, whatever it holds.
     pub(crate) fn forget(&mut self, id: TensorId) {
-        let handle = match self.slots.place(id) {
-            Place::Container(id) => match self.handles.remove_handle(id) {
-                Some(Handle::Existing(handle)) => handle,
-                _ => return,
-            },
-            Place::Slot(slot) => match self.slots.take(slot) {
-                Slot::Held(handle) => handle,
-                _ => return,
-            },
-        };
-        self.live_bytes.remove_held::<B>(&handle);
+        if self.live_bytes.is_counting {
+            let bytes = self.bytes_in_place_of(id);
+            self.live_bytes.remove(bytes);
+        }
+        // Dropped where they are: a handle is large.
+        match self.slots.place(id) {
+            Place::Container(id) => drop(self.handles.remove_handle(id)),
+            Place::Slot(slot) => drop(self.slots.take(slot)),
+        }
     }
 }
 
