@@ -25,6 +25,7 @@ mod reduction;
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use burn_backend::{DType, Shape};
 use burn_ir::TensorIr;
@@ -66,18 +67,29 @@ fn shaped(tensor: &TensorIr, dims: &[usize]) -> Outcome {
     misshaped(tensor, dims)
 }
 
-/// The IR declares the shape for `tensor`, but for the size of one axis. Nothing is copied to find
-/// out.
+/// The IR declares the shape for `tensor`, but for the size of one axis.
 fn shaped_but(tensor: &TensorIr, shape: &Shape, axis: usize, size: usize) -> Outcome {
+    shaped_by(
+        tensor,
+        shape,
+        |at, other| {
+            if at == axis { size } else { other }
+        },
+    )
+}
+
+/// The IR declares the shape for `tensor` that the other has with these sizes on its axes. Nothing
+/// is copied to find out.
+#[inline]
+fn shaped_by(tensor: &TensorIr, shape: &Shape, size: impl Fn(usize, usize) -> usize) -> Outcome {
     let (dims, shape): (&[usize], &[usize]) = (&tensor.shape, shape);
     let mut pairs = dims.iter().zip(shape).enumerate();
-    let fits = pairs.all(|(at, (dim, other))| *dim == if at == axis { size } else { *other });
-    if fits && dims.len() == shape.len() {
+    if dims.len() == shape.len() && pairs.all(|(axis, (dim, other))| *dim == size(axis, *other)) {
         return Ok(());
     }
-    let mut shape = shape.to_vec();
-    shape[axis] = size;
-    misshaped(tensor, &shape)
+    let sizes = shape.iter().enumerate();
+    let fitting: Vec<usize> = sizes.map(|(axis, other)| size(axis, *other)).collect();
+    misshaped(tensor, &fitting)
 }
 
 #[cold]

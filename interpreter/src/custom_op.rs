@@ -62,7 +62,7 @@ impl<B: BackendIr> CustomOpRegistry<B> {
     }
 
     /// The handler for `id`.
-    pub(crate) fn get(&self, id: &str) -> Option<CustomOpHandler<B>> {
-        self.handlers.get(id).cloned()
+    pub(crate) fn get(&self, id: &str) -> Option<&CustomOpHandler<B>> {
+        self.handlers.get(id)
     }
 }

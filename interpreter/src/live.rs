@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use burn_ir::{BackendIr, Handle, TensorError, TensorId, TensorIr};
+use burn_ir::{BackendIr, TensorError, TensorId, TensorIr};
 
 use crate::context::{Context, Outcome};
 use crate::error::Fault;
@@ -173,16 +173,14 @@ impl<B: BackendIr> Context<B> {
 
     /// Let go of `id`, whatever it holds.
     pub(crate) fn forget(&mut self, id: TensorId) {
-        let handle = match self.slots.place(id) {
-            Place::Container(id) => match self.handles.remove_handle(id) {
-                Some(Handle::Existing(handle)) => handle,
-                _ => return,
-            },
-            Place::Slot(slot) => match self.slots.take(slot) {
-                Slot::Held(handle) => handle,
-                _ => return,
-            },
-        };
-        self.live_bytes.remove_held::<B>(&handle);
+        if self.live_bytes.is_counting {
+            let bytes = self.bytes_in_place_of(id);
+            self.live_bytes.remove(bytes);
+        }
+        // Dropped where they are: a handle is large.
+        match self.slots.place(id) {
+            Place::Container(id) => drop(self.handles.remove_handle(id)),
+            Place::Slot(slot) => drop(self.slots.take(slot)),
+        }
     }
 }

@@ -3,14 +3,14 @@
 //! The operations of a prepared graph have slots in place of ids. A tensor of the graph's boundary
 //! is bound to the id that the client knows it by, and stays among the other handles. An
 //! intermediate tensor is held by its slot: nothing is looked up for it. It gets an id only where
-//! others must be told of it, in an error or by the handler of a custom operation.
+//! others must be told of it in an error. One that a custom operation reads or writes has an id for
+//! the whole replay, and is among the handles: its handler looks for it there.
 
 use alloc::vec::Vec;
 use core::mem;
 
 use burn_ir::{
-    BackendIr, CustomOpIr, Handle, IrVisitorMut, OperationIr, TensorError, TensorId, TensorIr,
-    TensorStatus,
+    BackendIr, CustomOpIr, IrVisitorMut, OperationIr, TensorError, TensorId, TensorIr, TensorStatus,
 };
 
 use crate::context::{Context, Outcome};
@@ -60,6 +60,8 @@ pub(crate) struct Slots<H> {
     replay: u64,
     /// The ids given to slots, in this replay or one before.
     names: Vec<Name>,
+    /// The ids of intermediate tensors that are among the handles.
+    own_ids: Vec<TensorId>,
     /// The slots of the custom operation at hand; kept, as the room for them is.
     of_custom: Vec<TensorId>,
     /// A client's id is like that of an intermediate tensor.
@@ -77,6 +79,7 @@ impl<H> Default for Slots<H> {
             occupied: 0,
             replay: 0,
             names: Vec::new(),
+            own_ids: Vec::new(),
             of_custom: Vec::new(),
             has_hostile_ids: false,
         }
@@ -206,6 +209,17 @@ impl<H> Slots<H> {
 
 /// The end of a replay, and what others are told of the tensors in slots.
 impl<B: BackendIr> Context<B> {
+    /// The intermediate tensors in these slots are among the handles.
+    pub(crate) fn bind_own(&mut self, slots: &[usize]) {
+        for slot in slots {
+            if !self.slots.is_bound(*slot) {
+                let id = self.name_of(*slot);
+                self.slots.slots[*slot] = Slot::Bound(id);
+                self.slots.own_ids.push(id);
+            }
+        }
+    }
+
     /// Let go of the tensors that nothing has read.
     pub(crate) fn close_slots(&mut self) {
         let slots = &mut self.slots;
@@ -220,6 +234,9 @@ impl<B: BackendIr> Context<B> {
             slots.occupied = 0;
         }
         slots.has_hostile_ids = false;
+        while let Some(id) = self.slots.own_ids.pop() {
+            self.forget(id);
+        }
     }
 
     /// The id of the tensor that an operation calls `id`.
@@ -276,41 +293,17 @@ impl<B: BackendIr> Context<B> {
         result
     }
 
-    /// Execute a custom operation with its tensors among the handles, where the handler looks for
-    /// them. The operation has ids in place of slots meanwhile.
+    /// Execute a custom operation, which has ids in place of slots meanwhile.
     pub(crate) fn execute_custom(&mut self, op: &mut CustomOpIr) -> Outcome {
         let mut slots = mem::take(&mut self.slots.of_custom);
         for tensor in op.inputs.iter_mut().chain(&mut op.outputs) {
             slots.push(tensor.id);
-            let Place::Slot(slot) = self.slots.place(tensor.id) else {
-                tensor.id = self.name(tensor.id);
-                continue;
-            };
-            tensor.id = self.name_of(slot);
-            match self.slots.take(slot) {
-                Slot::Held(handle) => self.handles.register_handle(tensor.id, handle),
-                Slot::Errored(error) => self.handles.set_error(tensor.id, error),
-                Slot::Empty | Slot::Bound(_) => (),
-            }
+            tensor.id = self.name(tensor.id);
         }
         let outcome = self.with_names(|ctx| guard(|| stream_custom(op, ctx)));
-        // The handler may have put anything in the place of an input.
-        self.slots.is_uniform = false;
         let tensors = op.inputs.iter_mut().chain(&mut op.outputs);
         for (tensor, id) in tensors.zip(slots.drain(..)) {
-            let name = mem::replace(&mut tensor.id, id);
-            let Place::Slot(slot) = self.slots.place(id) else {
-                continue;
-            };
-            match self.handles.remove_handle(name) {
-                Some(Handle::Existing(handle)) => {
-                    self.slots.put(slot, Slot::Held(handle));
-                }
-                Some(Handle::Errored(error)) => {
-                    self.slots.put(slot, Slot::Errored(error));
-                }
-                Some(Handle::NotInit) | None => (),
-            }
+            tensor.id = id;
         }
         self.slots.of_custom = slots;
         outcome

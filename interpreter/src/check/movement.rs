@@ -1,9 +1,12 @@
 //! Operations that move elements about: other shapes, parts, repetitions.
 
-use burn_backend::{Shape, Slice, SliceOps, ops::unfold::calculate_unfold_shape};
+use burn_backend::{Shape, Slice, ops::unfold::calculate_unfold_shape};
 use burn_ir::{PadModeIr, ScalarIr, TensorIr};
+use burn_std::MetadataError;
 
-use super::{axes, axis, ensure, refuse, same_dtype, scalar_of, shaped, shaped_as};
+use super::{
+    axes, axis, ensure, refuse, same_dtype, scalar_of, shaped, shaped_as, shaped_by, unfit,
+};
 use crate::context::Outcome;
 use crate::limits::elements;
 
@@ -61,7 +64,15 @@ pub(crate) fn sliced(tensor: &TensorIr, ranges: &[Slice], part: &TensorIr) -> Ou
             alloc::format!("`ranges` has {range:?} for axis {axis} of size {size}")
         })?;
     }
-    shaped_as(part, tensor.shape.clone().slice(ranges))
+    let (left, right) = (tensor.shape.rank(), ranges.len());
+    ensure(right <= left, || {
+        unfit(MetadataError::RankMismatch { left, right })
+    })?;
+    shaped_by(part, &tensor.shape, |axis, size| {
+        ranges
+            .get(axis)
+            .map_or(size, |range| range.output_size(size))
+    })
 }
 
 /// The output is the tensor, repeated along the axis.

@@ -1,10 +1,10 @@
 //! Pooling: `x` is `[batch, channels, …]`, and the output keeps the first two axes.
 
-use burn_backend::ops::conv::calculate_pool_output_shape;
+use burn_backend::ops::conv::calculate_pool_output_size;
 use burn_ir::TensorIr;
 
 use super::convolution::Window;
-use super::{ensure, rank, refuse, shaped, shaped_as};
+use super::{ensure, rank, refuse, shaped, shaped_by};
 use crate::context::Outcome;
 
 fn pooled<const N: usize>(
@@ -19,18 +19,17 @@ fn pooled<const N: usize>(
         false => [0; N],
     };
     window.fits(x, slack, 1)?;
-    let padding = window.padding.map(|(before, _)| before);
-    shaped_as(
-        out,
-        calculate_pool_output_shape(
-            &x.shape,
-            &window.kernel,
-            &window.stride,
-            &padding,
-            &window.dilation,
+    shaped_by(out, &x.shape, |axis, size| match axis.checked_sub(2) {
+        None => size,
+        Some(axis) => calculate_pool_output_size(
+            window.kernel[axis],
+            window.stride[axis],
+            window.padding[axis].0,
+            window.dilation[axis],
+            size,
             ceil_mode,
         ),
-    )
+    })
 }
 
 /// The output is the average pooling of a signal.

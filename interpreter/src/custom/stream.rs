@@ -29,7 +29,7 @@ pub(crate) fn stream_drop<B: BackendIr>(tensor: &TensorIr, ctx: &mut Context<B>)
 /// Only what the handler writes is an output. An input that an output takes the place of is known
 /// to the handler by another id, so what stands under the output's id is the handler's.
 pub(crate) fn stream_custom<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>) -> Outcome {
-    let Some(handler) = ctx.custom_ops.get(&op.id) else {
+    let Some(handler) = ctx.custom_ops.get(&op.id).cloned() else {
         return Err(Box::new(Fault::MissingHandler { id: op.id.clone() }));
     };
     // The handler may change any tensor.

@@ -3,6 +3,7 @@
 //! The operations have slots in place of ids, see [`Slots`](crate::slots::Slots), and the dims,
 //! scalars and ranges of the replay before. Those are put in place anew only where they differ.
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::any::TypeId;
 
@@ -32,6 +33,8 @@ pub(crate) struct Prepared {
     ranges: Table<Slice>,
     /// The operations that have scalars or ranges.
     varying: Vec<usize>,
+    /// The slots of the tensors that custom operations read or write, each once.
+    of_custom: Vec<usize>,
     /// The backend and the limits that the operations, as they are, passed all checks with.
     checked: Option<(TypeId, Limits)>,
 }
@@ -119,6 +122,13 @@ impl Prepared {
             }
         }
         let slots = preparer.slots;
+        let of_custom = operations
+            .iter()
+            .filter(|op| matches!(op, OperationIr::Custom(_)));
+        let of_custom: BTreeSet<usize> = of_custom
+            .flat_map(|op| op.inputs().chain(op.outputs()))
+            .map(|tensor| tensor.id.value() as usize)
+            .collect();
         Self {
             operations,
             inputs: graph
@@ -133,6 +143,7 @@ impl Prepared {
             scalars: preparer.scalars,
             ranges: preparer.ranges,
             varying,
+            of_custom: of_custom.into_iter().collect(),
             checked: None,
         }
     }
@@ -175,6 +186,7 @@ impl Prepared {
             ctx.close_slots();
             return false;
         }
+        ctx.bind_own(&self.of_custom);
         true
     }
 
