@@ -15,6 +15,7 @@ mod limits;
 mod movement;
 mod numeric;
 mod quantized;
+mod scalars;
 
 use burn_backend::{DType, TensorData};
 use burn_flex::Flex;
