@@ -111,3 +111,41 @@ fn resolve(table: &str) -> Result<PathBuf, String> {
         .ok_or("CARGO_MANIFEST_DIR is not set: the macro finds its table through cargo")?;
     Ok(Path::new(&manifest).join(table))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expansion(table: &str) -> (String, Vec<String>) {
+        let (items, errors) = items(table, Span::call_site());
+        let errors = errors.iter().map(ToString::to_string).collect();
+        (items.to_string(), errors)
+    }
+
+    const TRACKED: &str = "const _ : & [u8] = include_bytes ! (concat ! \
+                           (env ! (\"CARGO_MANIFEST_DIR\") , \"/\" , ";
+
+    /// B21: cargo watches what the compiler has seen included, a table with mistakes too.
+    #[test]
+    fn an_edit_of_the_table_rebuilds() {
+        for table in [
+            "../op-spec.toml",
+            "../tests/fixtures/fail/many_mistakes_at_once.toml",
+        ] {
+            let (items, _) = expansion(table);
+            assert!(items.starts_with(&format!("{TRACKED}{table:?}")), "{items}");
+        }
+    }
+
+    #[test]
+    fn a_table_that_is_not_there_is_one_error() {
+        let (_, errors) = expansion("missing.toml");
+        assert_eq!(errors.len(), 1);
+        assert!(
+            errors[0].contains("cannot read the table of operations"),
+            "{}",
+            errors[0]
+        );
+        assert!(errors[0].contains("missing.toml"), "{}", errors[0]);
+    }
+}

@@ -8,6 +8,7 @@ fn messages(source: &str) -> Vec<String> {
     parsed.diagnostics.iter().map(render).collect()
 }
 
+/// B19: unknown keys, kinds and suffixes, rows that are twice there, and all else.
 #[test]
 fn broken_tables() {
     insta::glob!("../fixtures/fail", "*.toml", |path| {
