@@ -107,8 +107,8 @@ fn counts(table: &Table) -> String {
             .count()
     };
     format!(
-        "{} rows for {} operations: {} are calls, {} have a body written by hand, {} are not \
-         supported and say why.\n",
+        "{} rows for {} operations: {} calls, {} with a body written by hand, {} not \
+         supported, with the reason.\n",
         rows().count(),
         table.operations().count(),
         of(|handling| matches!(handling, Handling::Call)),
