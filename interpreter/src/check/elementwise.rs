@@ -35,15 +35,6 @@ pub(crate) fn scalar_of(tensor: &TensorIr, scalar: &ScalarIr) -> Outcome {
     )
 }
 
-/// The lower bound is not above the other, where the tensor holds integers.
-pub(crate) fn ordered(tensor: &TensorIr, min: &ScalarIr, max: &ScalarIr) -> Outcome {
-    let dtype = tensor.dtype;
-    let holds = !is_integer(dtype) || integer(min, dtype) <= integer(max, dtype);
-    ensure(holds, || {
-        alloc::format!("the lower bound {min:?} is above the upper bound {max:?}")
-    })
-}
-
 /// The scalar is not zero, where the tensor holds integers.
 pub(crate) fn divisor(tensor: &TensorIr, scalar: &ScalarIr) -> Outcome {
     let dtype = tensor.dtype;
@@ -171,7 +162,7 @@ pub(crate) fn distribution(distribution: &Distribution, out: &TensorIr) -> Outco
             deviation.is_finite() && (dtype.is_float() || is_far_inside(mean, deviation, dtype))
         }
         Distribution::Uniform(low, high) => match (in_dtype(low, dtype), in_dtype(high, dtype)) {
-            (Some(low), Some(high)) => low < high && (high - low).is_finite(),
+            (Some(low), Some(high)) => low < high && is_drawn_from(high - low, dtype),
             _ => false,
         },
     };
@@ -180,13 +171,21 @@ pub(crate) fn distribution(distribution: &Distribution, out: &TensorIr) -> Outco
     })
 }
 
-/// Whatever is drawn from the normal distribution is in the range of the dtype: the generators of
-/// random numbers do not come as far from the mean as this.
+/// Hardly anything that is drawn from the normal distribution is out of the range of the dtype: less
+/// than one number in ten thousand.
 fn is_far_inside(mean: f64, deviation: f64, dtype: DType) -> bool {
-    let reach = 16.0 * deviation.abs();
+    let reach = 4.0 * deviation.abs();
     [mean - reach, mean + reach]
         .into_iter()
         .all(|value| in_dtype(value, dtype).is_some())
+}
+
+/// A range of this width can be drawn from: its width is a number of the type that backends draw in.
+fn is_drawn_from(width: f64, dtype: DType) -> bool {
+    match dtype {
+        DType::F32 | DType::Flex32 | DType::F16 | DType::BF16 => (width as f32).is_finite(),
+        _ => width.is_finite(),
+    }
 }
 
 /// The value as the dtype holds it, in the range of the dtype.

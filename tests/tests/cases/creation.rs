@@ -106,6 +106,7 @@ fn distributions_that_cannot_be_drawn_from() {
         Uniform(2.0, 1.0),
         Uniform(0.0, f64::INFINITY),
         Uniform(f64::MIN, f64::MAX),
+        Uniform(-2e38, 2e38),
         Normal(0.0, f64::NAN),
         Normal(0.0, f64::INFINITY),
     ];
@@ -135,7 +136,7 @@ fn distributions_that_cannot_be_drawn_from() {
     }
 }
 
-/// A number that is drawn must be an integer of the dtype, however far it is from the mean.
+/// Hardly a number that is drawn may be out of the range of the dtype.
 #[test]
 fn integers_that_cannot_be_drawn() {
     use Distribution::{Normal, Uniform};
@@ -144,7 +145,7 @@ fn integers_that_cannot_be_drawn() {
         (Normal(f64::INFINITY, 1.0), I64),
         (Normal(0.0, f64::NAN), I64),
         (Normal(1e30, 1.0), I64),
-        (Normal(0.0, 1e18), I64),
+        (Normal(0.0, 1e19), I64),
         (Normal(0.0, 1.0), DType::U8),
         (Uniform(0.0, i64::MAX as f64), I64),
         (Uniform(f64::NAN, 1.0), I64),
@@ -160,5 +161,25 @@ fn integers_that_cannot_be_drawn() {
             OperationIr::NumericInt(dtype, NumericOperationIr::IntRandom(random))
         };
         refuses(random, &["can be drawn from"]);
+    }
+}
+
+#[test]
+fn integers_are_drawn_in_any_dtype_that_has_them() {
+    let distributions = [
+        (DType::U8, Distribution::Normal(100.0, 20.0)),
+        (DType::I8, Distribution::Normal(0.0, 10.0)),
+        (DType::U64, Distribution::Normal(10.0, 1.0)),
+    ];
+    for (dtype, distribution) in distributions {
+        let random = |t: &mut Tensors| {
+            let out = out(t.id().value(), &[8], dtype);
+            let random = RandomOpIr { distribution, out };
+            OperationIr::NumericInt(dtype, NumericOperationIr::IntRandom(random))
+        };
+        for outputs in survives(random) {
+            let output = outputs.expect("they are drawn").remove(0);
+            assert_eq!((output.dtype(), output.shape()), (dtype, &[8].into()));
+        }
     }
 }
