@@ -37,11 +37,17 @@ pub(crate) fn check_checks(
         }
         findings.extend(check_struct(table, row, body, &mut said));
     }
-    let named = |name: &String| {
-        let mut checks = rows.iter().flat_map(|(_, body)| &body.checks);
-        checks.any(|check| check.function.value == *name)
+    // A misspelt check is one mistake: the function that was meant is named.
+    let meant = |check: &Check| {
+        let name = check.function.as_str();
+        match functions.contains_key(name) {
+            true => Some(name.to_owned()),
+            false => nearest(name, functions.keys().map(String::as_str)).map(String::from),
+        }
     };
-    for (name, function) in functions.iter().filter(|(name, _)| !named(name)) {
+    let checks = rows.iter().flat_map(|(_, body)| &body.checks);
+    let named: BTreeSet<String> = checks.filter_map(meant).collect();
+    for (name, function) in functions.iter().filter(|(name, _)| !named.contains(*name)) {
         let finding = Diagnostic::new(format!("`fn {name}` is the check of no row"), 0..0);
         findings.push(
             finding

@@ -89,19 +89,24 @@ impl Diagnostic {
     }
 }
 
-/// The candidate that `name` was probably meant to be, if one is near enough.
+/// The candidate that `name` was probably meant to be, if one is near enough, whatever its case.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.is_empty() {
+        return None;
+    }
+    let name = name.to_lowercase();
     let distance = |candidate: &str| {
-        let bare = candidate.trim_end_matches("()");
-        if name.starts_with(bare) || bare.starts_with(name) {
-            return 1;
+        let bare = candidate.trim_end_matches("()").to_lowercase();
+        let distance = strsim::damerau_levenshtein(&name, &bare);
+        match name.starts_with(&bare) || bare.starts_with(&name) {
+            true => (distance.min(1), distance),
+            false => (distance, distance),
         }
-        strsim::damerau_levenshtein(name, bare)
     };
     candidates
         .into_iter()
         .map(|candidate| (distance(candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.len().max(3) / 3)
+        .filter(|((distance, _), candidate)| *distance <= candidate.len().max(3) / 3)
         .min()
         .map(|(_, candidate)| candidate)
 }
@@ -119,5 +124,26 @@ pub(crate) fn expected(name: &str, known: &[&str]) -> String {
     match nearest(name, known.iter().copied()) {
         Some(near) => format!("{list}; did you mean `{near}`?"),
         None => list,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn the_nearest_is_what_was_meant() {
+        let known = ["Max", "MaxPool2d", "Scatter", "ScatterNd", "Powi"];
+        for (name, meant) in [
+            ("MaxPool2", Some("MaxPool2d")),
+            ("ScatterND", Some("ScatterNd")),
+            ("powii", Some("Powi")),
+            ("POWI", Some("Powi")),
+            ("Sactter", Some("Scatter")),
+            ("Conv", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(name, known), meant, "{name}");
+        }
     }
 }
