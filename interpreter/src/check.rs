@@ -46,9 +46,9 @@ pub(crate) use pooling::*;
 pub(crate) use quantization::*;
 pub(crate) use reduction::*;
 
-/// Refuse an operation whose fields do not fit.
+/// Refuse an operation whose fields do not fit, or data that do not.
 #[cold]
-fn refuse<T>(reason: String) -> Outcome<T> {
+pub(crate) fn refuse<T>(reason: String) -> Outcome<T> {
     Err(Box::new(Fault::Refused { reason }))
 }
 

@@ -1,11 +1,11 @@
 //! What must hold of the data of a tensor before a backend sees it.
 
 use alloc::boxed::Box;
-use alloc::string::String;
 
 use burn_backend::{BoolStore, DType, TensorData};
 use burn_ir::TensorId;
 
+use crate::check::refuse;
 use crate::context::Outcome;
 use crate::error::Fault;
 use crate::limits;
@@ -43,9 +43,4 @@ pub(crate) fn whole(id: TensorId, data: &TensorData) -> Outcome {
         )),
         None => Ok(()),
     }
-}
-
-#[cold]
-fn refuse(reason: String) -> Outcome {
-    Err(Box::new(Fault::Refused { reason }))
 }

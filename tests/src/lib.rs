@@ -3,6 +3,7 @@
 //! The oracles are burn-router's interpreter, and its backend, which turns a call back into the
 //! operation that it is for. Nobody here wrote them.
 
+mod backends;
 mod case;
 mod compare;
 mod engine;

@@ -18,7 +18,7 @@ use burn_std::future::block_on;
 use interpreter_tests::stream::{
     add, add_scalar, drop_all, floats, matmul, mul, out, ro, rw, with_floats,
 };
-use interpreter_tests::{quietly, read};
+use interpreter_tests::{on_both, quietly, read};
 
 const F32: DType = DType::F32;
 const I64: DType = DType::I64;
@@ -26,19 +26,6 @@ const ONE: ScalarIr = ScalarIr::Float(1.0);
 
 fn id(id: u64) -> TensorId {
     TensorId::new(id)
-}
-
-/// Run a test on both backends.
-macro_rules! on_both {
-    ($($(#[$doc:meta])* fn $name:ident<$b:ident>() $body:block)*) => {$(
-        $(#[$doc])*
-        #[test]
-        fn $name() {
-            fn on<$b: BackendIr>() $body
-            on::<Flex>();
-            on::<NdArray>();
-        }
-    )*};
 }
 
 on_both! {

@@ -17,25 +17,12 @@ use burn_ir::{
 use burn_ndarray::NdArray;
 use burn_std::future::block_on;
 use interpreter_tests::stream::{add, drop_all, matmul, out, ro, rw};
-use interpreter_tests::{eight_bits, quietly, read};
+use interpreter_tests::{eight_bits, on_both, quietly, read};
 
 const F32: DType = DType::F32;
 
 fn id(id: u64) -> TensorId {
     TensorId::new(id)
-}
-
-/// Run a test on both backends.
-macro_rules! on_both {
-    ($($(#[$doc:meta])* fn $name:ident<$b:ident>() $body:block)*) => {$(
-        $(#[$doc])*
-        #[test]
-        fn $name() {
-            fn on<$b: BackendIr>() $body
-            on::<Flex>();
-            on::<NdArray>();
-        }
-    )*};
 }
 
 /// One scale, a scale a block, and two levels.
