@@ -61,7 +61,7 @@ fn ensure(holds: bool, reason: impl FnOnce() -> String) -> Outcome {
 /// The IR declares the shape `dims` for `tensor`.
 #[inline]
 fn shaped(tensor: &TensorIr, dims: &[usize]) -> Outcome {
-    if same_dims(&tensor.shape, dims) {
+    if same_dims(&tensor.shape[..], dims) {
         return Ok(());
     }
     misshaped(tensor, dims)
@@ -82,7 +82,7 @@ fn shaped_but(tensor: &TensorIr, shape: &Shape, axis: usize, size: usize) -> Out
 /// is copied to find out.
 #[inline]
 fn shaped_by(tensor: &TensorIr, shape: &Shape, size: impl Fn(usize, usize) -> usize) -> Outcome {
-    let (dims, shape): (&[usize], &[usize]) = (&tensor.shape, shape);
+    let (dims, shape) = (&tensor.shape[..], &shape[..]);
     let mut pairs = dims.iter().zip(shape).enumerate();
     if dims.len() == shape.len() && pairs.all(|(axis, (dim, other))| *dim == size(axis, *other)) {
         return Ok(());

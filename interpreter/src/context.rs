@@ -11,22 +11,22 @@ use burn_backend::{
     DType, ExecutionError, Shape, TensorMetadata,
     tensor::{BoolTensor, FloatTensor, IntTensor},
 };
-use burn_ir::{
-    BackendIr, Handle, HandleContainer, HandleKind, OperationIr, TensorId, TensorIr, TensorStatus,
-};
+use burn_ir::{BackendIr, Handle, HandleKind, OperationIr, TensorId, TensorIr, TensorStatus};
 use burn_std::sync::Mutex;
 use castaway::cast;
 
 use crate::collective::{BackendCollective, Collective};
 use crate::custom_op::CustomOpRegistry;
 use crate::error::{Fault, OpError};
+use crate::held::{Held, Told};
 use crate::info::Kind;
-use crate::kind::{self, Bool, Float, Held, Int, TensorKind, same_dtype};
-use crate::known::{Known, same_dims};
-use crate::limits::{Limits, declared_bytes};
-use crate::live::LiveBytes;
+use crate::kind::{self, Bool, Float, Int, TensorKind, same_dtype, same_plain_dtype};
+use crate::known::same_dims;
+use crate::limits::{Limits, declared_bytes, is_small};
+use crate::live::{LiveBytes, Releasing};
 use crate::quantized::{InUse, readable};
-use crate::slots::{Place, Slot, Slots};
+use crate::slots::{Place, Slots};
+use crate::tensors::Tensors;
 
 /// What a step of an operation comes to. The fault is boxed: a word on the way that has none.
 pub(crate) type Outcome<T = ()> = Result<T, Box<Fault>>;
@@ -51,14 +51,16 @@ pub(crate) fn convert<T: Clone, U: From<T>>(field: &T) -> U {
 
 /// The handles and what else the operations need.
 pub(crate) struct Context<B: BackendIr> {
-    pub(crate) handles: HandleContainer<B::Handle>,
+    pub(crate) tensors: Tensors<B>,
     pub(crate) device: B::Device,
     pub(crate) custom_ops: CustomOpRegistry<B>,
     pub(crate) collective: Box<dyn Collective<B>>,
     pub(crate) limits: Limits,
+    /// Outputs of no more elements are within the limits.
+    pub(crate) small: usize,
     pub(crate) live_bytes: LiveBytes,
-    pub(crate) slots: Slots<B::Handle>,
-    pub(crate) known: Known,
+    pub(crate) releasing: Releasing,
+    pub(crate) slots: Slots<B>,
     pub(crate) in_use: InUse,
     #[cfg(feature = "std")]
     pub(crate) profiler: Option<Box<crate::Profiler>>,
@@ -68,15 +70,17 @@ pub(crate) struct Context<B: BackendIr> {
 
 impl<B: BackendIr> Context<B> {
     pub(crate) fn new(device: B::Device, custom_ops: CustomOpRegistry<B>) -> Self {
+        let limits = Limits::default();
         Self {
-            handles: HandleContainer::new(),
+            tensors: Tensors::default(),
             device,
             custom_ops,
             collective: Box::new(BackendCollective::default()),
-            limits: Limits::default(),
+            small: limits.small(),
+            limits,
             live_bytes: LiveBytes::default(),
+            releasing: Releasing::default(),
             slots: Slots::default(),
-            known: Known::default(),
             in_use: InUse::default(),
             #[cfg(feature = "std")]
             profiler: None,
@@ -84,59 +88,41 @@ impl<B: BackendIr> Context<B> {
         }
     }
 
-    /// Take the handle of `tensor` as its status says: a copy, or the handle itself on its last
-    /// use. One look-up at most.
-    pub(crate) fn handle(&mut self, tensor: &TensorIr) -> Outcome<B::Handle> {
-        let place = self.slots.place(tensor.id);
-        match tensor.status {
-            TensorStatus::ReadOnly => match look(&self.handles, &self.slots, place) {
-                Some(handle) => Ok(handle.clone()),
-                None => Err(self.no_handle(place, tensor.status)),
-            },
-            status => self.take(place, status),
-        }
-    }
-
-    /// Take the handle out of a place, at its last use.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn take(&mut self, place: Place, status: TensorStatus) -> Outcome<B::Handle> {
-        match place {
-            _ if status == TensorStatus::NotInit => (),
-            Place::Container(id) => match self.handles.remove_handle(id) {
-                Some(Handle::Existing(handle)) => return Ok(handle),
+    /// Take the handle of a tensor as its status says: a copy, or the handle itself on its last use.
+    pub(crate) fn handle(&mut self, id: TensorId, status: TensorStatus) -> Outcome<B::Handle> {
+        let handle = match status {
+            TensorStatus::ReadOnly => self.tensors.copy(id),
+            TensorStatus::ReadWrite => match self.tensors.take(id) {
+                Some(Handle::Existing(handle)) => Some(handle),
                 Some(Handle::Errored(error)) => return Err(Box::new(Fault::Errored { id, error })),
-                Some(Handle::NotInit) | None => (),
+                Some(Handle::NotInit) | None => None,
             },
-            Place::Slot(slot) => {
-                if let Some(handle) = self.slots.take_held(slot) {
-                    return Ok(handle);
-                }
-            }
-        }
-        Err(self.no_handle(place, status))
+            TensorStatus::NotInit => None,
+        };
+        handle.ok_or_else(|| self.no_handle(Place::Client(id), status))
     }
 
     /// Why a place gives no handle.
     #[cold]
     fn no_handle(&mut self, place: Place, status: TensorStatus) -> Box<Fault> {
         let (id, slot) = match place {
-            Place::Container(id) => (id, None),
+            Place::Client(id) => (id, None),
             Place::Slot(slot) => (self.name_of(slot), Some(slot)),
         };
-        match slot.map(|slot| self.slots.get(slot)) {
+        match slot.and_then(|slot| self.slots.error(slot)) {
             _ if status == TensorStatus::NotInit => Box::new(Fault::NotInitialized { id }),
-            Some(Slot::Errored(error)) => {
+            Some(error) => {
                 let error = error.clone();
                 Box::new(Fault::Errored { id, error })
             }
-            _ => self.no_data(id),
+            None => self.no_data(id),
         }
     }
 
     /// Why `id` holds no data.
     #[cold]
     pub(crate) fn no_data(&self, id: TensorId) -> Box<Fault> {
-        Box::new(match self.handles.error(&id) {
+        Box::new(match self.tensors.error(id) {
             Some(error) => Fault::Errored {
                 id,
                 error: error.clone(),
@@ -151,120 +137,183 @@ impl<B: BackendIr> Context<B> {
             return self.read_other::<K>(tensor);
         }
         let place = self.slots.place(tensor.id);
-        let is_known = match place {
-            Place::Container(id) => self.known.holds(id, tensor),
-            Place::Slot(_) => self.slots.is_uniform(),
+        let held = match place {
+            Place::Client(id) => self.tensors.near(id, tensor),
+            Place::Slot(slot) if self.slots.is_uniform() => Some(self.slots.held(slot)),
+            Place::Slot(_) => None,
         };
         match tensor.status {
-            TensorStatus::ReadOnly => self.read_copy::<K>(place, tensor, is_known),
-            TensorStatus::ReadWrite => self.read_last::<K>(place, tensor, is_known),
-            TensorStatus::NotInit => Err(self.no_handle(place, tensor.status)),
+            TensorStatus::ReadOnly => {
+                if let Some(primitive) = held.and_then(|held| K::held(held)) {
+                    return Ok(primitive.clone());
+                }
+            }
+            TensorStatus::ReadWrite => {
+                if let Some(primitive) = held.and_then(K::take) {
+                    self.took(place, tensor);
+                    return Ok(primitive);
+                }
+            }
+            TensorStatus::NotInit => (),
+        }
+        match place {
+            Place::Client(id) => self.read_handle::<K>(id, tensor),
+            Place::Slot(slot) => self.read_slot::<K>(slot, tensor),
         }
     }
 
-    /// A copy of the tensor, made where the caller wants it.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    /// Read `tensor` for someone outside, who is not told another shape than that of the backend's
+    /// tensor.
+    pub(crate) fn read_out<K: TensorKind<B>>(
+        &mut self,
+        tensor: &TensorIr,
+    ) -> Outcome<K::Primitive> {
+        let primitive = self.read::<K>(tensor)?;
+        match is_declared(&primitive, tensor) {
+            true => Ok(primitive),
+            false => Err(self.mismatched(tensor, Mismatch::of(&primitive, tensor))),
+        }
+    }
+
+    /// The tensor was taken out of its place.
+    #[inline]
+    fn took(&mut self, place: Place, tensor: &TensorIr) {
+        match place {
+            Place::Client(id) => self.tensors.took(id),
+            Place::Slot(_) => self.slots.took(),
+        }
+        self.live_bytes.remove_declared(tensor);
+    }
+
+    /// Read a tensor in a slot that may be declared otherwise than it was written.
+    #[cold]
+    fn read_slot<K: TensorKind<B>>(
+        &mut self,
+        slot: usize,
+        tensor: &TensorIr,
+    ) -> Outcome<K::Primitive> {
+        let held = self.slots.held(slot);
+        let primitive = match tensor.status {
+            TensorStatus::ReadOnly => K::held(held).cloned(),
+            TensorStatus::ReadWrite => K::take(held),
+            TensorStatus::NotInit => None,
+        };
+        match primitive {
+            Some(primitive) => {
+                if let TensorStatus::ReadWrite = tensor.status {
+                    self.slots.took();
+                }
+                self.compared::<K>(primitive, tensor)
+            }
+            None => Err(self.not_in_slot(slot, tensor)),
+        }
+    }
+
+    /// Read a tensor that is among the handles, or of which it is not known that it is what the IR
+    /// declares.
+    #[inline(never)]
+    fn read_handle<K: TensorKind<B>>(
+        &mut self,
+        id: TensorId,
+        tensor: &TensorIr,
+    ) -> Outcome<K::Primitive> {
+        match tensor.status {
+            TensorStatus::ReadOnly => self.read_copy::<K>(id, tensor),
+            TensorStatus::ReadWrite => self.read_last::<K>(id, tensor),
+            TensorStatus::NotInit => Err(self.no_handle(Place::Client(id), tensor.status)),
+        }
+    }
+
     fn read_copy<K: TensorKind<B>>(
         &mut self,
-        place: Place,
+        id: TensorId,
         tensor: &TensorIr,
-        is_known: bool,
     ) -> Outcome<K::Primitive> {
-        let Some(handle) = look(&self.handles, &self.slots, place) else {
-            return Err(self.no_handle(place, tensor.status));
+        let Some((handle, reads)) = self.tensors.look(id, tensor) else {
+            return Err(self.no_handle(Place::Client(id), tensor.status));
         };
-        match declared::<B, K>(handle, tensor, is_known) {
-            Ok(Some(primitive)) => {
-                if !is_known && let Place::Container(id) = place {
-                    self.known.learn(id, tensor);
+        let Ok(kinded) = cast!(handle, &HandleKind<B>) else {
+            let made = kind::made::<B, K>(handle.clone(), tensor);
+            return self.compared::<K>(made, tensor);
+        };
+        let mismatch = match K::of(kinded) {
+            Some(primitive) if reads > 0 => {
+                let primitive = primitive.clone();
+                self.tensors.keep::<K>(id, tensor, reads);
+                return Ok(primitive);
+            }
+            Some(primitive) if is_declared(primitive, tensor) => {
+                let primitive = primitive.clone();
+                self.tensors.learn(id, tensor);
+                return Ok(primitive);
+            }
+            Some(primitive) => Mismatch::of(primitive, tensor),
+            None => Mismatch::Dtype(Told::by_kind(kinded).dtype),
+        };
+        Err(self.mismatched(tensor, mismatch))
+    }
+
+    fn read_last<K: TensorKind<B>>(
+        &mut self,
+        id: TensorId,
+        tensor: &TensorIr,
+    ) -> Outcome<K::Primitive> {
+        let is_known = self.tensors.is_known(id, tensor);
+        let handle = self.handle(id, tensor.status)?;
+        let primitive = match cast!(handle, HandleKind<B>) {
+            Ok(kinded) => {
+                let mut held = Held::from(kinded);
+                match K::take(&mut held) {
+                    Some(primitive) => primitive,
+                    None => {
+                        let dtype = held.told().map_or(tensor.dtype, |told| told.dtype);
+                        return Err(self.mismatched(tensor, Mismatch::Dtype(dtype)));
+                    }
                 }
-                Ok(primitive.clone())
             }
-            Ok(None) => {
-                let made = kind::made::<B, K>(handle.clone(), tensor);
-                self.made::<K>(made, tensor, is_known)
-            }
-            Err(mismatch) => Err(self.mismatched(tensor, *mismatch)),
+            Err(handle) => kind::made::<B, K>(handle, tensor),
+        };
+        if is_known {
+            self.live_bytes.remove_declared(tensor);
+            return Ok(primitive);
         }
+        self.compared::<K>(primitive, tensor)
     }
 
     /// Compare the tensor with what the IR declares, where it is.
     pub(crate) fn compare<K: TensorKind<B>>(&mut self, tensor: &TensorIr) -> Outcome {
-        let place = self.slots.place(tensor.id);
-        let Some(handle) = look(&self.handles, &self.slots, place) else {
-            return Err(self.no_handle(place, TensorStatus::ReadOnly));
+        let status = TensorStatus::ReadOnly;
+        let tensor = &TensorIr {
+            status,
+            ..tensor.clone()
         };
-        match declared::<B, K>(handle, tensor, false) {
-            Ok(Some(_)) => Ok(()),
-            Ok(None) => {
-                let made = kind::made::<B, K>(handle.clone(), tensor);
-                self.made::<K>(made, tensor, false).map(drop)
-            }
-            Err(mismatch) => Err(self.mismatched(tensor, *mismatch)),
-        }
+        self.read::<K>(tensor).map(drop)
     }
 
-    /// The tensor itself, which is moved no more often than need be: it is large.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn read_last<K: TensorKind<B>>(
-        &mut self,
-        place: Place,
-        tensor: &TensorIr,
-        is_known: bool,
-    ) -> Outcome<K::Primitive> {
-        let id = match place {
-            Place::Container(id) => id,
-            Place::Slot(slot) => {
-                return match self.slots.take_held(slot) {
-                    Some(handle) => self.of_kind::<K>(handle, tensor, is_known),
-                    None => Err(self.no_handle(place, tensor.status)),
-                };
-            }
-        };
-        match self.handles.remove_handle(id) {
-            Some(Handle::Existing(handle)) => self.of_kind::<K>(handle, tensor, is_known),
-            Some(Handle::Errored(error)) => Err(Box::new(Fault::Errored { id, error })),
-            Some(Handle::NotInit) | None => Err(self.no_handle(place, tensor.status)),
-        }
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn of_kind<K: TensorKind<B>>(
-        &mut self,
-        handle: B::Handle,
-        tensor: &TensorIr,
-        is_known: bool,
-    ) -> Outcome<K::Primitive> {
-        match cast!(handle, HandleKind<B>) {
-            Ok(kinded) => match K::of(kinded) {
-                Ok(primitive) => self.made::<K>(primitive, tensor, is_known),
-                Err(other) => {
-                    let mismatch = Mismatch::Dtype(Held::of(&other).dtype);
-                    Err(self.mismatched(tensor, mismatch))
-                }
-            },
-            Err(handle) => {
-                let made = kind::made::<B, K>(handle, tensor);
-                self.made::<K>(made, tensor, is_known)
-            }
-        }
-    }
-
-    /// The tensor that was made of a handle, if it is what the IR declares.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn made<K: TensorKind<B>>(
+    /// The tensor, if it is what the IR declares.
+    fn compared<K: TensorKind<B>>(
         &mut self,
         primitive: K::Primitive,
         tensor: &TensorIr,
-        is_known: bool,
     ) -> Outcome<K::Primitive> {
-        if !is_known && !is_declared(&primitive, tensor) {
+        if !is_declared(&primitive, tensor) {
             return Err(self.mismatched(tensor, Mismatch::of(&primitive, tensor)));
         }
         if let TensorStatus::ReadWrite = tensor.status {
             self.live_bytes.remove_declared(tensor);
         }
         Ok(primitive)
+    }
+
+    /// Why the slot gives no tensor of the kind.
+    #[cold]
+    fn not_in_slot(&mut self, slot: usize, tensor: &TensorIr) -> Box<Fault> {
+        match self.slots.told(slot) {
+            Some(told) if tensor.status != TensorStatus::NotInit => {
+                self.mismatched(tensor, Mismatch::Dtype(told.dtype))
+            }
+            _ => self.no_handle(Place::Slot(slot), tensor.status),
+        }
     }
 
     /// Whether the operation at hand must be checked, or was before and has not changed since.
@@ -275,21 +324,56 @@ impl<B: BackendIr> Context<B> {
 
     /// The output that `out` declares may be made: its dtype is of the kind, its size within the
     /// limits.
+    #[inline]
     pub(crate) fn admit<K: TensorKind<B>>(&mut self, out: &TensorIr) -> Outcome {
-        if !self.must_check() {
+        if !self.must_check() || K::has(out.dtype) && is_small(&out.shape[..], self.small) {
             return Ok(());
         }
-        if !K::has(out.dtype) {
-            return self.admit_other::<K>(out);
-        }
-        self.admit_bytes(out.id, declared_bytes(out))
+        self.admit_large::<K>(out)
     }
 
-    /// Register `output`, which was admitted, as the tensor that `out` declares.
+    #[cold]
+    fn admit_large<K: TensorKind<B>>(&mut self, out: &TensorIr) -> Outcome {
+        match K::has(out.dtype) {
+            true => self.admit_bytes(out.id, declared_bytes(out)),
+            false => self.admit_other::<K>(out),
+        }
+    }
+
+    /// Register `output`, which was admitted, as the tensor that `out` declares. That it has the
+    /// shape was found before the call.
     ///
     /// Where the backend chose another dtype (that of indices, mostly), the output is converted:
     /// its dtype is what the IR says.
     pub(crate) fn write<K: TensorKind<B>>(
+        &mut self,
+        out: &TensorIr,
+        output: K::Primitive,
+    ) -> Outcome {
+        if !same_plain_dtype(output.dtype(), out.dtype) {
+            return self.write_other::<K>(out, output);
+        }
+        K::put(self.place_of(out), output);
+        Ok(())
+    }
+
+    /// Where the tensor is to be that `out` declares.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn place_of(&mut self, out: &TensorIr) -> &mut Held<B> {
+        let (place, is_new) = match self.slots.place(out.id) {
+            Place::Client(id) => self.tensors.prepare(id, out),
+            Place::Slot(slot) => self.slots.prepare(slot),
+        };
+        if !is_new {
+            // It takes the place of another.
+            self.live_bytes.lose_count();
+        }
+        place
+    }
+
+    /// Register `output` in the dtype that `out` declares.
+    #[cold]
+    fn write_other<K: TensorKind<B>>(
         &mut self,
         out: &TensorIr,
         mut output: K::Primitive,
@@ -303,11 +387,7 @@ impl<B: BackendIr> Context<B> {
         if self.must_check() && !is_declared(&output, out) {
             return Err(self.mismatched(out, Mismatch::of(&output, out)));
         }
-        let place = self.slots.place(out.id);
-        self.put(place, K::into_handle(output));
-        if let Place::Container(id) = place {
-            self.known.learn(id, out);
-        }
+        K::put(self.place_of(out), output);
         Ok(())
     }
 
@@ -326,11 +406,6 @@ impl<B: BackendIr> Context<B> {
             .iter()
             .map(|tensor| self.read::<K>(tensor))
             .collect()
-    }
-
-    /// Whether anything is known of `id`: data or an error.
-    pub(crate) fn knows(&self, id: &TensorId) -> bool {
-        self.handles.has_handle(id) || self.handles.error(id).is_some()
     }
 
     /// Settle a failed operation: its last uses are over, its outputs carry the error.
@@ -462,19 +537,6 @@ fn is_declared(primitive: &impl TensorMetadata, tensor: &TensorIr) -> bool {
     same_dtype(primitive.dtype(), tensor.dtype) && same_dims(&primitive.shape(), &tensor.shape)
 }
 
-/// The handle in a place.
-#[cfg_attr(not(debug_assertions), inline(always))]
-fn look<'c, H: Clone>(
-    handles: &'c HandleContainer<H>,
-    slots: &'c Slots<H>,
-    place: Place,
-) -> Option<&'c H> {
-    match place {
-        Place::Container(id) => handles.get_handle_ref(&id),
-        Place::Slot(slot) => slots.held(slot),
-    }
-}
-
 /// What a tensor is, where the IR declares something else.
 enum Mismatch {
     Dtype(DType),
@@ -488,24 +550,6 @@ impl Mismatch {
             true => Self::Shape(actual.shape()),
             false => Self::Dtype(actual.dtype()),
         }
-    }
-}
-
-/// The tensor that a handle holds, if it is what the IR declares; `None` where handles do not hold
-/// tensors.
-#[cfg_attr(not(debug_assertions), inline(always))]
-fn declared<'h, B: BackendIr, K: TensorKind<B>>(
-    handle: &'h B::Handle,
-    tensor: &TensorIr,
-    is_known: bool,
-) -> Result<Option<&'h K::Primitive>, Box<Mismatch>> {
-    let Ok(kinded) = cast!(handle, &HandleKind<B>) else {
-        return Ok(None);
-    };
-    match K::of_ref(kinded) {
-        Some(primitive) if is_known || is_declared(primitive, tensor) => Ok(Some(primitive)),
-        Some(primitive) => Err(Box::new(Mismatch::of(primitive, tensor))),
-        None => Err(Box::new(Mismatch::Dtype(Held::of(kinded).dtype))),
     }
 }
 

@@ -15,8 +15,9 @@ use crate::context::{Context, Outcome};
 use crate::custom_op::CustomOpRegistry;
 use crate::error::{Fault, OpError};
 use crate::guard::{guard, guard_future};
+use crate::held::Told;
 use crate::info::Kind;
-use crate::kind::{Bool, Float, Held, Int, held_bytes, kind_of};
+use crate::kind::{Bool, Float, Int, kind_of};
 use crate::limits::Limits;
 use crate::upload;
 
@@ -64,6 +65,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
     pub fn with_limits(mut self, limits: Limits) -> Self {
         let counts = limits.max_live_bytes != u64::MAX;
         self.context.live_bytes.set_counting(counts);
+        self.context.small = limits.small();
         self.context.limits = limits;
         self
     }
@@ -103,8 +105,11 @@ impl<B: BackendIr> TensorInterpreter<B> {
     /// Never panics. The failure of an operation without outputs is reported by the next
     /// [`sync`](Self::sync).
     pub fn register_op(&mut self, op: OperationIr) {
-        // The outputs carry the error.
-        let _ = self.execute(&op);
+        let ctx = &mut self.context;
+        if let Err(fault) = guard(|| ctx.execute(&op)) {
+            // The outputs carry the error.
+            ctx.fail(&op, *fault);
+        }
     }
 
     /// Execute an operation, as [`register_op`](Self::register_op) does, and return its failure
@@ -115,36 +120,18 @@ impl<B: BackendIr> TensorInterpreter<B> {
     /// When the operation failed, or was skipped because a tensor it reads holds an error. The
     /// interpreter can be used on either way.
     pub fn try_register_op(&mut self, op: OperationIr) -> Result<(), OpError> {
-        self.execute(&op)
-    }
-
-    /// Execute an operation in place: it is too large to be moved about.
-    pub(crate) fn execute(&mut self, op: &OperationIr) -> Result<(), OpError> {
         let ctx = &mut self.context;
-        let outcome = guard(|| {
-            let running = ctx.begin(op);
-            let outcome = crate::operations::execute(ctx, op);
-            ctx.end(running);
-            outcome
-        });
-        outcome.map_err(|fault| self.context.fail(op, *fault))
+        guard(|| ctx.execute(&op)).map_err(|fault| ctx.fail(&op, *fault))
     }
 
     /// How many tensors are known: those that hold data and those that hold an error.
     pub fn num_handles(&self) -> usize {
-        self.context.handles.num_handles()
+        self.context.tensors.len()
     }
 
     /// How many tensors hold data.
     pub fn live_tensors(&self) -> usize {
-        let handles = &self.context.handles;
-        match handles.has_errors() {
-            false => handles.num_handles(),
-            true => handles
-                .handle_ids()
-                .filter(|id| handles.has_handle(id))
-                .count(),
-        }
+        self.context.tensors.live()
     }
 
     /// The bytes of the tensors that hold data, each counted as if it owned its data: an alias
@@ -217,10 +204,10 @@ impl<B: BackendIr> TensorInterpreter<B> {
     ///
     /// When the source holds no data. The alias holds the error too.
     pub fn try_register_alias(&mut self, new_id: TensorId, src_id: TensorId) -> Result<(), Fault> {
-        let source = self.context.handles.get_handle_ref(&src_id).cloned();
+        let source = self.context.tensors.copy(src_id);
         let handle = source.ok_or_else(|| self.context.no_data(src_id));
         let handle = handle.and_then(|handle| {
-            let bytes = held_bytes::<B>(&handle);
+            let bytes = Told::by_handle::<B>(&handle).bytes;
             self.context.admit_bytes(new_id, Some(bytes))?;
             Ok(handle)
         });
@@ -245,7 +232,9 @@ impl<B: BackendIr> TensorInterpreter<B> {
         id: TensorId,
         tensor: HandleKind<B>,
     ) -> Result<(), Fault> {
-        let admitted = self.context.admit_bytes(id, Some(Held::of(&tensor).bytes));
+        let admitted = self
+            .context
+            .admit_bytes(id, Some(Told::by_kind(&tensor).bytes));
         if let HandleKind::Quantized(_) = tensor {
             self.context.in_use.begin();
         }
@@ -271,14 +260,14 @@ impl<B: BackendIr> TensorInterpreter<B> {
     /// Let `id` hold `error` in place of data: reading it returns the error, and operations that
     /// read it are skipped.
     pub fn set_error(&mut self, id: TensorId, error: TensorError) {
-        self.context.handles.set_error(id, error);
+        self.context.tensors.set_error(id, error);
         self.context.live_bytes.lose_count();
     }
 
     /// Why `id` cannot be read: the error it holds, or that there is no such tensor. `None` if it
     /// can.
     pub fn read_failure(&self, id: &TensorId) -> Option<String> {
-        match self.context.handles.has_handle(id) {
+        match self.context.tensors.has_data(*id) {
             true => None,
             false => Some(self.context.no_data(*id).to_string()),
         }
@@ -327,7 +316,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
         loop {
             let id = TensorId::new(self.next_own_id);
             self.next_own_id = self.next_own_id.wrapping_add(1);
-            if !self.context.knows(&id) {
+            if !self.context.tensors.knows(id) {
                 return id;
             }
         }
@@ -381,7 +370,9 @@ impl<B: BackendIr> TensorInterpreter<B> {
     /// When the tensor holds no data.
     pub fn try_get_tensor_handle(&mut self, tensor: &TensorIr) -> Result<B::Handle, Fault> {
         self.context.live_bytes.lose_count();
-        self.context.handle(tensor).map_err(|fault| *fault)
+        self.context
+            .handle(tensor.id, tensor.status)
+            .map_err(|fault| *fault)
     }
 
     /// The backend's primitive of `tensor`, as its dtype says; with the status `ReadWrite` the
@@ -474,20 +465,22 @@ impl<B: BackendIr> TensorInterpreter<B> {
 impl<B: BackendIr> Context<B> {
     /// Take `tensor` as the primitive its dtype says.
     fn primitive(&mut self, tensor: &TensorIr) -> Outcome<HandleKind<B>> {
-        if self.handles.error(&tensor.id).is_some() {
+        if self.tensors.error(tensor.id).is_some() {
             return Err(self.no_data(tensor.id));
         }
         Ok(match kind_of(tensor.dtype) {
-            Kind::Float => HandleKind::Float(self.read::<Float>(tensor)?),
-            Kind::Int => HandleKind::Int(self.read::<Int>(tensor)?),
-            Kind::Bool => HandleKind::Bool(self.read::<Bool>(tensor)?),
+            Kind::Float => HandleKind::Float(self.read_out::<Float>(tensor)?),
+            Kind::Int => HandleKind::Int(self.read_out::<Int>(tensor)?),
+            Kind::Bool => HandleKind::Bool(self.read_out::<Bool>(tensor)?),
             Kind::Quantized => HandleKind::Quantized(self.quantized(tensor)?),
         })
     }
 
     /// Settle a failed read: its last use is over all the same.
     fn release(&mut self, tensor: &TensorIr, fault: Fault) -> Fault {
-        self.handles.free(tensor);
+        if let TensorStatus::ReadWrite = tensor.status {
+            self.tensors.forget(tensor.id);
+        }
         self.live_bytes.lose_count();
         fault
     }

@@ -3,15 +3,14 @@
 use core::mem::discriminant;
 
 use burn_backend::{
-    DType, FloatDType, IntDType, Scalar, Shape, TensorMetadata,
+    DType, FloatDType, IntDType, Scalar, TensorMetadata,
     quantization::QuantScheme,
     tensor::{BoolTensor, FloatTensor, IntTensor, QuantizedTensor},
 };
 use burn_ir::{BackendIr, HandleKind, TensorHandle, TensorIr};
-use castaway::cast;
 
+use crate::held::Held;
 use crate::info::Kind;
-use crate::limits::bytes;
 use crate::quantized::{narrowed, same_scheme};
 
 /// A kind of tensor and the backend's primitive for it.
@@ -24,11 +23,14 @@ pub(crate) trait TensorKind<B: BackendIr> {
     /// Whether tensors of this kind have elements of type `dtype`.
     fn has(dtype: DType) -> bool;
     fn from_handle(handle: TensorHandle<B::Handle>) -> Self::Primitive;
-    /// The tensor in a handle of this kind; the handle itself if it is of another.
-    fn of(handle: HandleKind<B>) -> Result<Self::Primitive, HandleKind<B>>;
     /// The tensor in a handle of this kind.
-    fn of_ref(handle: &HandleKind<B>) -> Option<&Self::Primitive>;
-    fn into_handle(tensor: Self::Primitive) -> B::Handle;
+    fn of(handle: &HandleKind<B>) -> Option<&Self::Primitive>;
+    /// Hold the tensor, mostly where one of its kind was taken out.
+    fn put(held: &mut Held<B>, tensor: Self::Primitive);
+    /// The tensor that is held, if it is of this kind.
+    fn held(held: &Held<B>) -> Option<&Self::Primitive>;
+    /// Take the tensor out, if it is of this kind.
+    fn take(held: &mut Held<B>) -> Option<Self::Primitive>;
     /// `tensor` with elements of type `dtype`, as far as the backend has it.
     fn cast(tensor: Self::Primitive, dtype: DType) -> Self::Primitive;
     /// What a quantized tensor is among those of this kind.
@@ -57,24 +59,35 @@ impl<B: BackendIr> TensorKind<B> for Float {
         B::float_tensor(handle)
     }
 
-    #[inline]
-    fn of(handle: HandleKind<B>) -> Result<Self::Primitive, HandleKind<B>> {
-        match handle {
-            HandleKind::Float(tensor) => Ok(tensor),
-            other => Err(other),
-        }
-    }
-
-    #[inline]
-    fn of_ref(handle: &HandleKind<B>) -> Option<&Self::Primitive> {
+    fn of(handle: &HandleKind<B>) -> Option<&Self::Primitive> {
         match handle {
             HandleKind::Float(tensor) => Some(tensor),
             _ => None,
         }
     }
 
-    fn into_handle(tensor: Self::Primitive) -> B::Handle {
-        B::float_tensor_handle(tensor)
+    #[inline]
+    fn put(held: &mut Held<B>, tensor: Self::Primitive) {
+        match held {
+            Held::Float(place @ None) => *place = Some(tensor),
+            _ => *held = Held::Float(Some(tensor)),
+        }
+    }
+
+    #[inline]
+    fn held(held: &Held<B>) -> Option<&Self::Primitive> {
+        match held {
+            Held::Float(tensor) => tensor.as_ref(),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn take(held: &mut Held<B>) -> Option<Self::Primitive> {
+        match held {
+            Held::Float(tensor) => tensor.take(),
+            _ => None,
+        }
     }
 
     fn cast(tensor: Self::Primitive, dtype: DType) -> Self::Primitive {
@@ -102,24 +115,35 @@ impl<B: BackendIr> TensorKind<B> for Int {
         B::int_tensor(handle)
     }
 
-    #[inline]
-    fn of(handle: HandleKind<B>) -> Result<Self::Primitive, HandleKind<B>> {
-        match handle {
-            HandleKind::Int(tensor) => Ok(tensor),
-            other => Err(other),
-        }
-    }
-
-    #[inline]
-    fn of_ref(handle: &HandleKind<B>) -> Option<&Self::Primitive> {
+    fn of(handle: &HandleKind<B>) -> Option<&Self::Primitive> {
         match handle {
             HandleKind::Int(tensor) => Some(tensor),
             _ => None,
         }
     }
 
-    fn into_handle(tensor: Self::Primitive) -> B::Handle {
-        B::int_tensor_handle(tensor)
+    #[inline]
+    fn put(held: &mut Held<B>, tensor: Self::Primitive) {
+        match held {
+            Held::Int(place @ None) => *place = Some(tensor),
+            _ => *held = Held::Int(Some(tensor)),
+        }
+    }
+
+    #[inline]
+    fn held(held: &Held<B>) -> Option<&Self::Primitive> {
+        match held {
+            Held::Int(tensor) => tensor.as_ref(),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn take(held: &mut Held<B>) -> Option<Self::Primitive> {
+        match held {
+            Held::Int(tensor) => tensor.take(),
+            _ => None,
+        }
     }
 
     fn cast(tensor: Self::Primitive, dtype: DType) -> Self::Primitive {
@@ -139,24 +163,35 @@ impl<B: BackendIr> TensorKind<B> for Bool {
         B::bool_tensor(handle)
     }
 
-    #[inline]
-    fn of(handle: HandleKind<B>) -> Result<Self::Primitive, HandleKind<B>> {
-        match handle {
-            HandleKind::Bool(tensor) => Ok(tensor),
-            other => Err(other),
-        }
-    }
-
-    #[inline]
-    fn of_ref(handle: &HandleKind<B>) -> Option<&Self::Primitive> {
+    fn of(handle: &HandleKind<B>) -> Option<&Self::Primitive> {
         match handle {
             HandleKind::Bool(tensor) => Some(tensor),
             _ => None,
         }
     }
 
-    fn into_handle(tensor: Self::Primitive) -> B::Handle {
-        B::bool_tensor_handle(tensor)
+    #[inline]
+    fn put(held: &mut Held<B>, tensor: Self::Primitive) {
+        match held {
+            Held::Bool(place @ None) => *place = Some(tensor),
+            _ => *held = Held::Bool(Some(tensor)),
+        }
+    }
+
+    #[inline]
+    fn held(held: &Held<B>) -> Option<&Self::Primitive> {
+        match held {
+            Held::Bool(tensor) => tensor.as_ref(),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn take(held: &mut Held<B>) -> Option<Self::Primitive> {
+        match held {
+            Held::Bool(tensor) => tensor.take(),
+            _ => None,
+        }
     }
 
     /// Burn has no cast of bools: they go through ints.
@@ -184,11 +219,14 @@ pub(crate) fn same_dtype(actual: DType, declared: DType) -> bool {
     same_plain_dtype(actual, declared) || same_other_dtype(actual, declared)
 }
 
-/// Both are the same number type.
+/// Both are the same type of numbers, or bools that are stored alike.
 #[inline]
 pub(crate) fn same_plain_dtype(actual: DType, declared: DType) -> bool {
-    let is_plain = !matches!(actual, DType::Bool(_) | DType::QFloat(_));
-    is_plain && discriminant(&actual) == discriminant(&declared)
+    match (actual, declared) {
+        (DType::Bool(actual), DType::Bool(declared)) => actual == declared,
+        (DType::QFloat(_), _) => false,
+        _ => discriminant(&actual) == discriminant(&declared),
+    }
 }
 
 #[inline(never)]
@@ -201,12 +239,6 @@ fn same_other_dtype(actual: DType, declared: DType) -> bool {
         )
 }
 
-/// What a handle tells of its tensor.
-pub(crate) struct Held {
-    pub(crate) dtype: DType,
-    pub(crate) bytes: u64,
-}
-
 /// The tensor behind a handle that does not carry the kind: it is a tensor of any kind.
 pub(crate) fn made<B: BackendIr, K: TensorKind<B>>(
     handle: B::Handle,
@@ -214,35 +246,4 @@ pub(crate) fn made<B: BackendIr, K: TensorKind<B>>(
 ) -> K::Primitive {
     let shape = tensor.shape.clone();
     K::from_handle(TensorHandle { handle, shape })
-}
-
-/// The bytes that the handle stands for, as if its tensor owned its data.
-pub(crate) fn held_bytes<B: BackendIr>(handle: &B::Handle) -> u64 {
-    match cast!(handle, &HandleKind<B>) {
-        Ok(handle) => Held::of(handle).bytes,
-        Err(handle) => {
-            let (handle, shape) = (handle.clone(), Shape::new([]));
-            Held::new(&B::float_tensor(TensorHandle { handle, shape })).bytes
-        }
-    }
-}
-
-impl Held {
-    /// What a tensor of the backend tells.
-    pub(crate) fn of<B: BackendIr>(tensor: &HandleKind<B>) -> Self {
-        match tensor {
-            HandleKind::Float(tensor) => Held::new(tensor),
-            HandleKind::Int(tensor) => Held::new(tensor),
-            HandleKind::Bool(tensor) => Held::new(tensor),
-            HandleKind::Quantized(tensor) => Held::new(tensor),
-        }
-    }
-
-    fn new(tensor: &impl TensorMetadata) -> Self {
-        let dtype = tensor.dtype();
-        Self {
-            dtype,
-            bytes: bytes(&tensor.shape(), dtype).unwrap_or(0),
-        }
-    }
 }

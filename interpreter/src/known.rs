@@ -1,4 +1,4 @@
-//! What is known of the tensors last written: a tensor need not be compared with the IR at each use.
+//! What is known of tensors: one need not be compared with the IR at each use.
 //!
 //! The backend's answer to what shape a tensor has is a copy of it, which costs as much as looking
 //! the tensor up.
@@ -11,74 +11,122 @@ use burn_ir::{TensorId, TensorIr};
 
 use crate::kind::same_plain_dtype;
 
-/// A power of two: clients count ids up, so as many tensors in a row have places of their own.
-const ENTRIES: usize = 256;
 /// Shapes of a higher rank are not kept.
 const RANK: usize = 5;
 
-/// The dtype and shape of some tensors, each in the one place that its id gives it.
-pub(crate) struct Known {
-    entries: Box<[Entry]>,
-    /// Entries of another age no longer hold.
-    age: u64,
-}
-
+/// The dtype and shape of a tensor, unless it is quantized or of a high rank.
 #[derive(Clone, Copy)]
-struct Entry {
-    id: u64,
-    age: u64,
+pub(crate) struct Facts {
     dtype: DType,
+    /// Higher than that of any shape that is kept, if this one is not.
     rank: usize,
     dims: [usize; RANK],
 }
 
+impl Facts {
+    /// Nothing is known.
+    pub(crate) const NONE: Self = Self {
+        dtype: DType::F32,
+        rank: RANK + 1,
+        dims: [0; RANK],
+    };
+
+    /// The tensor is what the IR declares.
+    #[inline]
+    pub(crate) fn learn(&mut self, tensor: &TensorIr) {
+        let shape = &tensor.shape[..];
+        self.dtype = tensor.dtype;
+        self.rank = shape.len();
+        for (known, dim) in self.dims.iter_mut().zip(shape) {
+            *known = *dim;
+        }
+    }
+
+    /// The tensor is known to be what the IR declares.
+    #[inline]
+    pub(crate) fn fit(&self, tensor: &TensorIr) -> bool {
+        let dims = self.dims.get(..self.rank);
+        same_plain_dtype(self.dtype, tensor.dtype)
+            && dims.is_some_and(|dims| same_dims(&tensor.shape[..], dims))
+    }
+}
+
+/// Both have the same dims: a loop, where a comparison of slices is a call.
+#[inline]
+pub(crate) fn same_dims(one: &[usize], other: &[usize]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one == other)
+}
+
+/// A power of two: clients count ids up, so as many tensors in a row have places of their own.
+const PLACES: usize = 256;
+
+/// What is known of some tensors, each in the one place that its id gives it.
+pub(crate) struct Known {
+    places: Box<[Place]>,
+    /// What was learned at another age no longer holds.
+    age: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    id: TensorId,
+    age: u64,
+    /// How often it was found to be known.
+    reads: u32,
+    facts: Facts,
+}
+
 impl Default for Known {
     fn default() -> Self {
-        let none = Entry {
-            id: 0,
+        let none = Place {
+            id: TensorId::new(0),
             age: 0,
-            dtype: DType::F32,
-            rank: 0,
-            dims: [0; RANK],
+            reads: 0,
+            facts: Facts::NONE,
         };
         Self {
-            entries: vec![none; ENTRIES].into_boxed_slice(),
+            places: vec![none; PLACES].into_boxed_slice(),
             age: 1,
         }
     }
 }
 
 impl Known {
-    /// The tensor `id` is known to be what the IR declares.
+    /// How often the tensor `id` was found to be what the IR declares, with this time; 0 if it is not
+    /// known to be.
     #[inline]
-    pub(crate) fn holds(&self, id: TensorId, tensor: &TensorIr) -> bool {
-        let entry = &self.entries[place(id)];
-        entry.id == id.value()
-            && entry.age == self.age
-            && same_plain_dtype(entry.dtype, tensor.dtype)
-            && same_dims(&tensor.shape, entry.dims.get(..entry.rank).unwrap_or(&[]))
+    pub(crate) fn reads(&mut self, id: TensorId, tensor: &TensorIr) -> u32 {
+        let place = &mut self.places[place(id)];
+        if place.id != id || place.age != self.age || !place.facts.fit(tensor) {
+            return 0;
+        }
+        place.reads = place.reads.saturating_add(1);
+        place.reads
     }
 
     /// The tensor `id` is what the IR declares.
-    #[inline]
     pub(crate) fn learn(&mut self, id: TensorId, tensor: &TensorIr) {
-        let entry = &mut self.entries[place(id)];
-        let shape: &[usize] = &tensor.shape;
-        entry.id = id.value();
-        entry.age = if shape.len() <= RANK { self.age } else { 0 };
-        entry.dtype = tensor.dtype;
-        entry.rank = shape.len();
-        for (known, dim) in entry.dims.iter_mut().zip(shape) {
-            *known = *dim;
-        }
+        let mut facts = Facts::NONE;
+        facts.learn(tensor);
+        self.note(id, facts);
+    }
+
+    /// The tensor `id` is this.
+    pub(crate) fn note(&mut self, id: TensorId, facts: Facts) {
+        self.places[place(id)] = Place {
+            id,
+            age: self.age,
+            reads: 0,
+            facts,
+        };
     }
 
     /// The tensor `id` has become another.
     #[inline]
     pub(crate) fn forget(&mut self, id: TensorId) {
-        let entry = &mut self.entries[place(id)];
-        if entry.id == id.value() {
-            entry.age = 0;
+        let place = &mut self.places[place(id)];
+        if place.id == id {
+            place.age = 0;
         }
     }
 
@@ -90,11 +138,5 @@ impl Known {
 
 #[inline]
 fn place(id: TensorId) -> usize {
-    id.value() as usize % ENTRIES
-}
-
-/// Both have the same dims: a loop, where a comparison of slices is a call.
-#[inline]
-pub(crate) fn same_dims(one: &[usize], other: &[usize]) -> bool {
-    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one == other)
+    id.value() as usize % PLACES
 }

@@ -95,12 +95,14 @@ mod custom_op;
 mod error;
 mod graph;
 mod guard;
+mod held;
 mod info;
 mod interpreter;
 mod kind;
 mod known;
 mod limits;
 mod live;
+mod near;
 mod observe;
 mod preflight;
 #[cfg(feature = "std")]
@@ -110,6 +112,7 @@ mod program;
 mod quantized;
 mod read;
 mod slots;
+mod tensors;
 mod upload;
 
 burn_interpreter_macros::operations!(mod operations = "op-spec.toml"); // errors here: `cargo xtask check` names the row

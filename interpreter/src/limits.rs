@@ -59,6 +59,17 @@ impl Limits {
         self
     }
 
+    /// So many elements, whatever their type, are within the limits. None if that depends on what
+    /// else there is.
+    pub(crate) fn small(&self) -> usize {
+        let is_absolute = self.max_live_bytes == u64::MAX && self.max_live_tensors == usize::MAX;
+        let bytes = match is_absolute {
+            true => self.max_tensor_bytes.min(LARGE - 1),
+            false => 0,
+        };
+        bytes as usize / LARGEST_ELEMENT
+    }
+
     /// Refuse to replay graphs of more operations.
     pub fn max_graph_ops(mut self, ops: usize) -> Self {
         self.max_graph_ops = ops;
@@ -100,6 +111,15 @@ fn largest_allocation() -> u64 {
 /// From this size on, the allocator is asked before a backend is: a backend that is refused an
 /// allocation ends the program.
 pub(crate) const LARGE: u64 = 16 << 20;
+
+/// The bytes of the largest type of elements.
+const LARGEST_ELEMENT: usize = 8;
+
+/// Whether there are elements, and no more than `most`.
+#[inline]
+pub(crate) fn is_small(shape: &[usize], most: usize) -> bool {
+    elements(shape).is_some_and(|elements| (1..=most).contains(&elements))
+}
 
 /// Whether the allocator has as many bytes to give, if they are many.
 #[inline]

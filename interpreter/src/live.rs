@@ -1,14 +1,22 @@
 //! What the interpreter holds: handles in and out, and the bytes they stand for.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
-use burn_ir::{BackendIr, TensorError, TensorId, TensorIr};
+use burn_ir::{BackendIr, OperationIr, TensorError, TensorId, TensorIr, TensorStatus};
 
 use crate::context::{Context, Outcome};
 use crate::error::Fault;
-use crate::kind::held_bytes;
 use crate::limits::{LARGE, declared_bytes, is_allocatable};
-use crate::slots::{Place, Slot};
+use crate::slots::Place;
+
+/// What an operation lets go of when it reads its inputs, which are there while its outputs are
+/// admitted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Releasing {
+    tensors: usize,
+    bytes: u64,
+}
 
 /// The bytes of all tensors. They are counted as tensors come and go, if there is a limit; and anew
 /// after something that may have changed any of them, a failure or a custom operation.
@@ -37,10 +45,10 @@ impl LiveBytes {
         }
     }
 
-    /// A tensor went.
-    pub(crate) fn remove_held<B: BackendIr>(&mut self, handle: &B::Handle) {
+    /// Tensors of as many bytes went.
+    pub(crate) fn remove_with(&mut self, bytes: impl FnOnce() -> u64) {
         if self.is_counting {
-            self.remove(held_bytes::<B>(handle));
+            self.remove(bytes());
         }
     }
 
@@ -55,15 +63,35 @@ impl LiveBytes {
 }
 
 impl<B: BackendIr> Context<B> {
+    /// What the operation lets go of. What an output takes the place of is not part of it.
+    pub(crate) fn releases(&self, op: &OperationIr) -> Releasing {
+        let mut ids: Vec<TensorId> = Vec::new();
+        let mut releasing = Releasing::default();
+        for input in op.inputs() {
+            let is_last = input.status == TensorStatus::ReadWrite && !ids.contains(&input.id);
+            if is_last && op.outputs().all(|output| output.id != input.id) {
+                ids.push(input.id);
+                releasing.tensors += usize::from(self.is_there(input.id));
+                releasing.bytes += self.bytes_in_place_of(input.id);
+            }
+        }
+        releasing
+    }
+
+    fn is_there(&self, id: TensorId) -> bool {
+        match self.slots.place(id) {
+            Place::Client(id) => self.tensors.knows(id),
+            Place::Slot(slot) => !self.slots.is_empty(slot),
+        }
+    }
+
     /// The bytes of all tensors.
     pub(crate) fn live_bytes(&self) -> u64 {
         if self.live_bytes.is_counting && !self.live_bytes.is_lost {
             return self.live_bytes.count;
         }
-        let ids = self.handles.handle_ids();
-        let handles = ids.filter_map(|id| self.handles.get_handle_ref(id));
-        let handles = handles.chain(self.slots.all_held());
-        handles.map(held_bytes::<B>).fold(0, u64::saturating_add)
+        let bytes = self.tensors.total_bytes();
+        bytes.saturating_add(self.slots.total_bytes())
     }
 
     /// A tensor of as many bytes may be made; it is counted from now on.
@@ -72,7 +100,7 @@ impl<B: BackendIr> Context<B> {
         let Some(bytes) = bytes.filter(|bytes| *bytes <= self.limits.max_tensor_bytes) else {
             return Err(self.too_large(id, bytes));
         };
-        let tensors = self.handles.num_handles() + self.slots.occupied();
+        let tensors = self.tensors.len() + self.slots.occupied() - self.releasing.tensors;
         if bytes >= LARGE || self.live_bytes.is_counting || tensors >= self.limits.max_live_tensors
         {
             return self.admit_slowly(id, bytes, tensors);
@@ -94,8 +122,9 @@ impl<B: BackendIr> Context<B> {
             let live = self.live_bytes();
             self.live_bytes.count = live;
             self.live_bytes.is_lost = false;
-            // What it takes the place of goes.
+            // What it takes the place of goes, and what the operation reads for the last time.
             let live = live.saturating_sub(self.bytes_in_place_of(id));
+            let live = live.saturating_sub(self.releasing.bytes);
             if live.saturating_add(bytes) > limit {
                 let id = self.name(id);
                 return Err(Box::new(Fault::TooManyBytes {
@@ -107,11 +136,7 @@ impl<B: BackendIr> Context<B> {
             }
         }
         let limit = self.limits.max_live_tensors;
-        let is_new = match self.slots.place(id) {
-            Place::Container(id) => !self.knows(&id),
-            Place::Slot(slot) => matches!(self.slots.get(slot), Slot::Empty),
-        };
-        if tensors >= limit && is_new {
+        if tensors >= limit && !self.is_there(id) {
             let id = self.name(id);
             return Err(Box::new(Fault::TooManyTensors { id, limit }));
         }
@@ -121,11 +146,11 @@ impl<B: BackendIr> Context<B> {
 
     /// The bytes of the tensor that `id` holds now.
     fn bytes_in_place_of(&self, id: TensorId) -> u64 {
-        let held = match self.slots.place(id) {
-            Place::Container(id) => self.handles.get_handle_ref(&id),
-            Place::Slot(slot) => self.slots.held(slot),
+        let bytes = match self.slots.place(id) {
+            Place::Client(id) => self.tensors.bytes(id),
+            Place::Slot(slot) => self.slots.told(slot).map(|told| told.bytes),
         };
-        held.map_or(0, held_bytes::<B>)
+        bytes.unwrap_or(0)
     }
 
     #[cold]
@@ -135,25 +160,9 @@ impl<B: BackendIr> Context<B> {
         Box::new(Fault::TensorTooLarge { id, bytes, limit })
     }
 
-    /// Register the handle of a tensor that was admitted.
+    /// Register the handle of a tensor that was admitted, under an id that clients know.
     pub(crate) fn register(&mut self, id: TensorId, handle: B::Handle) {
-        self.known.forget(id);
-        self.put(self.slots.place(id), handle);
-    }
-
-    /// Put the handle of a tensor in its place. What is known of the tensor there before no longer
-    /// holds.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn put(&mut self, place: Place, handle: B::Handle) {
-        let is_new = match place {
-            Place::Container(id) => {
-                let known = self.handles.num_handles();
-                self.handles.register_handle(id, handle);
-                self.handles.num_handles() != known
-            }
-            Place::Slot(slot) => self.slots.put(slot, Slot::Held(handle)),
-        };
-        if !is_new {
+        if !self.tensors.register(id, handle) {
             // It took the place of another.
             self.live_bytes.lose_count();
         }
@@ -165,10 +174,10 @@ impl<B: BackendIr> Context<B> {
     /// is left for the next `sync`, and its id is not known.
     pub(crate) fn claim(&mut self, id: TensorId, error: &TensorError) {
         let limit = self.limits.max_live_tensors.saturating_mul(2);
-        if self.handles.num_handles() >= limit && !self.knows(&id) {
+        if self.tensors.len() >= limit && !self.tensors.knows(id) {
             return self.defer(error.cause().clone());
         }
-        self.handles.set_error(id, error.clone());
+        self.tensors.set_error(id, error.clone());
     }
 
     /// Let go of `id`, whatever it holds.
@@ -177,10 +186,9 @@ impl<B: BackendIr> Context<B> {
             let bytes = self.bytes_in_place_of(id);
             self.live_bytes.remove(bytes);
         }
-        // Dropped where they are: a handle is large.
         match self.slots.place(id) {
-            Place::Container(id) => drop(self.handles.remove_handle(id)),
-            Place::Slot(slot) => drop(self.slots.take(slot)),
+            Place::Client(id) => drop(self.tensors.forget(id)),
+            Place::Slot(slot) => self.slots.clear(slot),
         }
     }
 }

@@ -8,15 +8,9 @@ use std::time::Instant;
 
 use burn_ir::{BackendIr, OperationIr};
 
-use crate::context::Context;
-
-/// An operation that is being executed.
-pub(crate) struct Running {
-    #[cfg(feature = "std")]
-    profiled: Option<Profiled>,
-    #[cfg(feature = "tracing")]
-    _span: tracing::span::EnteredSpan,
-}
+use crate::context::{Context, Outcome};
+use crate::live::Releasing;
+use crate::operations;
 
 #[cfg(feature = "std")]
 struct Profiled {
@@ -26,29 +20,49 @@ struct Profiled {
 }
 
 impl<B: BackendIr> Context<B> {
-    /// The operation is about to be executed.
+    /// Execute an operation.
     #[inline]
-    pub(crate) fn begin(&mut self, op: &OperationIr) -> Running {
-        self.meet(op);
-        Running {
-            #[cfg(feature = "tracing")]
-            _span: self.span(op),
-            #[cfg(feature = "std")]
-            profiled: self.profiler.as_ref().map(|_| profiled(op)),
+    pub(crate) fn execute(&mut self, op: &OperationIr) -> Outcome {
+        let is_plain = !self.is_profiled() && !self.in_use.is_any() && self.small > 0;
+        match is_plain && !cfg!(feature = "tracing") {
+            false => self.observe(op, |ctx| operations::execute(ctx, op)),
+            true => operations::execute(self, op),
         }
     }
 
-    /// The operation has been executed.
-    #[inline]
-    pub(crate) fn end(&mut self, _running: Running) {
+    /// Do the work of an operation that may be looked on, or has to be.
+    #[inline(never)]
+    pub(crate) fn observe(
+        &mut self,
+        op: &OperationIr,
+        work: impl FnOnce(&mut Self) -> Outcome,
+    ) -> Outcome {
+        self.meet(op);
+        if self.small == 0 {
+            self.releasing = self.releases(op);
+        }
+        #[cfg(feature = "tracing")]
+        let _span = self.span(op);
         #[cfg(feature = "std")]
-        if let Some(profiled) = _running.profiled {
+        let profiled = self.profiler.as_ref().map(|_| profiled(op));
+        let outcome = work(self);
+        self.releasing = Releasing::default();
+        #[cfg(feature = "std")]
+        if let Some(profiled) = profiled {
             self.record(profiled);
         }
+        outcome
+    }
+
+    #[inline]
+    fn is_profiled(&self) -> bool {
+        #[cfg(feature = "std")]
+        return self.profiler.is_some();
+        #[cfg(not(feature = "std"))]
+        false
     }
 
     #[cfg(feature = "std")]
-    #[cold]
     fn record(&mut self, profiled: Profiled) {
         if let Some(profiler) = &mut self.profiler {
             if profiler.synchronises() {
@@ -77,7 +91,6 @@ impl<B: BackendIr> Context<B> {
 }
 
 #[cfg(feature = "std")]
-#[cold]
 fn profiled(op: &OperationIr) -> Profiled {
     use burn_ir::TensorIr;
 

@@ -19,6 +19,7 @@ use burn_std::quantization::{global_scale_size, scale_size};
 use crate::context::{Context, Outcome};
 use crate::error::Fault;
 use crate::guard::guard;
+use crate::held::Held;
 use crate::info::Kind;
 use crate::kind::{Float, TensorKind};
 use crate::limits::{bytes, elements};
@@ -33,6 +34,12 @@ pub(crate) struct InUse {
 }
 
 impl InUse {
+    /// Whether there is, or was, one.
+    #[inline]
+    pub(crate) fn is_any(&self) -> bool {
+        self.is_any
+    }
+
     /// There is one from now on.
     pub(crate) fn begin(&mut self) {
         self.is_any = true;
@@ -53,22 +60,32 @@ impl<B: BackendIr> TensorKind<B> for Quantized {
         B::quantized_tensor(handle)
     }
 
-    fn of(handle: HandleKind<B>) -> Result<Self::Primitive, HandleKind<B>> {
-        match handle {
-            HandleKind::Quantized(tensor) => Ok(tensor),
-            other => Err(other),
-        }
-    }
-
-    fn of_ref(handle: &HandleKind<B>) -> Option<&Self::Primitive> {
+    fn of(handle: &HandleKind<B>) -> Option<&Self::Primitive> {
         match handle {
             HandleKind::Quantized(tensor) => Some(tensor),
             _ => None,
         }
     }
 
-    fn into_handle(tensor: Self::Primitive) -> B::Handle {
-        B::quantized_tensor_handle(tensor)
+    fn put(held: &mut Held<B>, tensor: Self::Primitive) {
+        match held {
+            Held::Quantized(place @ None) => *place = Some(tensor),
+            _ => *held = Held::Quantized(Some(tensor)),
+        }
+    }
+
+    fn held(held: &Held<B>) -> Option<&Self::Primitive> {
+        match held {
+            Held::Quantized(tensor) => tensor.as_ref(),
+            _ => None,
+        }
+    }
+
+    fn take(held: &mut Held<B>) -> Option<Self::Primitive> {
+        match held {
+            Held::Quantized(tensor) => tensor.take(),
+            _ => None,
+        }
     }
 
     /// Nothing asks for it: a tensor that is to have another scheme is quantized anew.
@@ -263,17 +280,11 @@ pub(crate) fn quantized_bytes(shape: &Shape, scheme: &QuantScheme) -> Option<u64
 impl<B: BackendIr> Context<B> {
     /// The operation is about to be executed: quantized tensors become floats of the type that its
     /// other tensors have.
-    #[inline]
     pub(crate) fn meet(&mut self, op: &OperationIr) {
         if self.in_use.is_any {
-            self.choose_float(op);
+            let mut dtypes = op.inputs().chain(op.outputs()).map(|tensor| tensor.dtype);
+            self.in_use.float = dtypes.find(DType::is_float).map(FloatDType::from);
         }
-    }
-
-    #[cold]
-    fn choose_float(&mut self, op: &OperationIr) {
-        let mut dtypes = op.inputs().chain(op.outputs()).map(|tensor| tensor.dtype);
-        self.in_use.float = dtypes.find(DType::is_float).map(FloatDType::from);
     }
 
     /// The type that a float output is computed in.

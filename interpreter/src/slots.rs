@@ -10,29 +10,45 @@ use alloc::vec::Vec;
 use core::mem;
 
 use burn_ir::{
-    BackendIr, CustomOpIr, IrVisitorMut, OperationIr, TensorError, TensorId, TensorIr, TensorStatus,
+    BackendIr, IrVisitorMut, OperationIr, TensorError, TensorId, TensorIr, TensorStatus,
 };
 
 use crate::context::{Context, Outcome};
-use crate::custom::stream_custom;
 use crate::graph::{INTERMEDIATE, fresh_id};
 use crate::guard::guard;
+use crate::held::{Held, Told};
+use crate::operations;
 
-/// What a slot holds.
-#[derive(Default)]
-pub(crate) enum Slot<H> {
-    #[default]
-    Empty,
+/// What a slot holds: no more than one of these.
+pub(crate) struct Slot<B: BackendIr> {
     /// A tensor of the boundary, by the client's id.
-    Bound(TensorId),
-    Held(H),
-    Errored(TensorError),
+    bound: Option<TensorId>,
+    error: Option<TensorError>,
+    held: Held<B>,
+}
+
+impl<B: BackendIr> Default for Slot<B> {
+    fn default() -> Self {
+        Self {
+            bound: None,
+            error: None,
+            held: Held::default(),
+        }
+    }
+}
+
+impl<B: BackendIr> Slot<B> {
+    /// Whether it holds neither a tensor nor an error, for one that is not bound.
+    fn is_empty(&self) -> bool {
+        self.held.is_empty() && self.error.is_none()
+    }
 }
 
 /// Where a tensor is.
 #[derive(Clone, Copy)]
 pub(crate) enum Place {
-    Container(TensorId),
+    /// Under an id that clients know.
+    Client(TensorId),
     Slot(usize),
 }
 
@@ -44,8 +60,8 @@ struct Name {
 }
 
 /// The slots of the graph that is replayed; without one, there are none.
-pub(crate) struct Slots<H> {
-    slots: Vec<Slot<H>>,
+pub(crate) struct Slots<B: BackendIr> {
+    slots: Vec<Slot<B>>,
     /// The ids of operations are slots now.
     is_replaying: bool,
     /// Whoever reads a slot declares the dtype and shape that it was written with.
@@ -62,13 +78,11 @@ pub(crate) struct Slots<H> {
     names: Vec<Name>,
     /// The ids of intermediate tensors that are among the handles.
     own_ids: Vec<TensorId>,
-    /// The slots of the custom operation at hand; kept, as the room for them is.
-    of_custom: Vec<TensorId>,
     /// A client's id is like that of an intermediate tensor.
     has_hostile_ids: bool,
 }
 
-impl<H> Default for Slots<H> {
+impl<B: BackendIr> Default for Slots<B> {
     fn default() -> Self {
         Self {
             slots: Vec::new(),
@@ -80,13 +94,12 @@ impl<H> Default for Slots<H> {
             replay: 0,
             names: Vec::new(),
             own_ids: Vec::new(),
-            of_custom: Vec::new(),
             has_hostile_ids: false,
         }
     }
 }
 
-impl<H> Slots<H> {
+impl<B: BackendIr> Slots<B> {
     /// Begin a replay with as many slots.
     pub(crate) fn open(&mut self, len: usize, is_uniform: bool, is_checked: bool) {
         self.slots.clear();
@@ -114,23 +127,23 @@ impl<H> Slots<H> {
     /// The tensor of the slot is one of the boundary.
     pub(crate) fn bind(&mut self, slot: usize, id: TensorId) {
         self.has_hostile_ids |= id.value() & INTERMEDIATE != 0;
-        self.slots[slot] = Slot::Bound(id);
+        self.slots[slot].bound = Some(id);
     }
 
     pub(crate) fn is_bound(&self, slot: usize) -> bool {
-        matches!(self.slots[slot], Slot::Bound(_))
+        self.slots[slot].bound.is_some()
     }
 
     /// Where the tensor is that an operation calls `id`.
     #[inline]
     pub(crate) fn place(&self, id: TensorId) -> Place {
         if !self.is_replaying {
-            return Place::Container(id);
+            return Place::Client(id);
         }
         let slot = id.value() as usize;
-        match self.slots[slot] {
-            Slot::Bound(id) => Place::Container(id),
-            _ => Place::Slot(slot),
+        match self.slots[slot].bound {
+            Some(id) => Place::Client(id),
+            None => Place::Slot(slot),
         }
     }
 
@@ -150,59 +163,68 @@ impl<H> Slots<H> {
         self.occupied
     }
 
-    pub(crate) fn get(&self, slot: usize) -> &Slot<H> {
-        &self.slots[slot]
+    /// Whether a slot that is not bound holds neither a tensor nor an error.
+    pub(crate) fn is_empty(&self, slot: usize) -> bool {
+        self.slots[slot].is_empty()
+    }
+
+    /// The error in a slot that is not bound.
+    pub(crate) fn error(&self, slot: usize) -> Option<&TensorError> {
+        self.slots[slot].error.as_ref()
     }
 
     /// Empty a slot that is not bound.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn take(&mut self, slot: usize) -> Slot<H> {
-        let content = mem::take(&mut self.slots[slot]);
-        self.occupied -= usize::from(!matches!(content, Slot::Empty));
-        content
-    }
-
-    /// Take the tensor out of a slot that is not bound.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn take_held(&mut self, slot: usize) -> Option<H> {
-        if !matches!(self.slots[slot], Slot::Held(_)) {
-            return None;
-        }
-        match self.take(slot) {
-            Slot::Held(handle) => Some(handle),
-            _ => None,
+    pub(crate) fn clear(&mut self, slot: usize) {
+        if !self.slots[slot].is_empty() {
+            self.occupied -= 1;
+            self.slots[slot].held.clear();
+            self.slots[slot].error = None;
         }
     }
 
-    /// Fill a slot that is not bound. Whether it was empty.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn put(&mut self, slot: usize, content: Slot<H>) -> bool {
+    /// Leave an error in a slot that is not bound.
+    pub(crate) fn set_error(&mut self, slot: usize, error: TensorError) {
+        self.clear(slot);
+        self.occupied += 1;
+        self.slots[slot].error = Some(error);
+    }
+
+    /// The tensor in a slot that is not bound, to be taken out by [`took`](Self::took).
+    #[inline]
+    pub(crate) fn held(&mut self, slot: usize) -> &mut Held<B> {
+        &mut self.slots[slot].held
+    }
+
+    /// The tensor of a slot was taken out.
+    #[inline]
+    pub(crate) fn took(&mut self) {
+        self.occupied -= 1;
+    }
+
+    /// The place for a tensor in a slot that is not bound; and whether the slot was empty.
+    #[inline]
+    pub(crate) fn prepare(&mut self, slot: usize) -> (&mut Held<B>, bool) {
         let slot = &mut self.slots[slot];
-        let was_empty = matches!(slot, Slot::Empty);
-        *slot = content;
+        let was_empty = slot.is_empty();
         self.occupied += usize::from(was_empty);
-        was_empty
+        slot.error = None;
+        (&mut slot.held, was_empty)
     }
 
-    /// The tensor in a slot that is not bound.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn held(&self, slot: usize) -> Option<&H> {
-        match &self.slots[slot] {
-            Slot::Held(handle) => Some(handle),
-            _ => None,
-        }
+    /// What the tensor in a slot that is not bound tells of itself, if there is one.
+    pub(crate) fn told(&self, slot: usize) -> Option<Told> {
+        self.slots[slot].held.told()
     }
 
-    /// The tensors in slots.
-    pub(crate) fn all_held(&self) -> impl Iterator<Item = &H> {
-        self.slots.iter().filter_map(|slot| match slot {
-            Slot::Held(handle) => Some(handle),
-            _ => None,
-        })
+    /// The bytes of all tensors in slots.
+    pub(crate) fn total_bytes(&self) -> u64 {
+        let slots = 0..self.slots.len();
+        let bytes = slots.filter_map(|slot| Some(self.told(slot)?.bytes));
+        bytes.fold(0, u64::saturating_add)
     }
 
     fn is_bound_to(&self, id: TensorId) -> bool {
-        let is_it = |slot: &Slot<H>| matches!(slot, Slot::Bound(bound) if *bound == id);
+        let is_it = |slot: &Slot<B>| slot.bound == Some(id);
         self.has_hostile_ids && self.slots.iter().any(is_it)
     }
 }
@@ -214,7 +236,7 @@ impl<B: BackendIr> Context<B> {
         for slot in slots {
             if !self.slots.is_bound(*slot) {
                 let id = self.name_of(*slot);
-                self.slots.slots[*slot] = Slot::Bound(id);
+                self.slots.slots[*slot].bound = Some(id);
                 self.slots.own_ids.push(id);
             }
         }
@@ -226,11 +248,8 @@ impl<B: BackendIr> Context<B> {
         slots.is_replaying = false;
         slots.is_checked = false;
         if slots.occupied > 0 {
-            for slot in slots.slots.drain(..) {
-                if let Slot::Held(handle) = slot {
-                    self.live_bytes.remove_held::<B>(&handle);
-                }
-            }
+            self.live_bytes.remove_with(|| slots.total_bytes());
+            slots.slots.clear();
             slots.occupied = 0;
         }
         slots.has_hostile_ids = false;
@@ -242,7 +261,7 @@ impl<B: BackendIr> Context<B> {
     /// The id of the tensor that an operation calls `id`.
     pub(crate) fn name(&mut self, id: TensorId) -> TensorId {
         match self.slots.place(id) {
-            Place::Container(id) => id,
+            Place::Client(id) => id,
             Place::Slot(slot) => self.name_of(slot),
         }
     }
@@ -251,7 +270,7 @@ impl<B: BackendIr> Context<B> {
     /// as no one else uses it.
     pub(crate) fn name_of(&mut self, slot: usize) -> TensorId {
         let replay = self.slots.replay;
-        let is_taken = |id: TensorId| self.knows(&id) || self.slots.is_bound_to(id);
+        let is_taken = |id: TensorId| self.tensors.knows(id) || self.slots.is_bound_to(id);
         let name = match self.slots.names.get(slot) {
             Some(name) if name.replay == replay => return name.id,
             Some(name) if name.replay > 0 && !is_taken(name.id) => name.id,
@@ -293,20 +312,12 @@ impl<B: BackendIr> Context<B> {
         result
     }
 
-    /// Execute a custom operation, which has ids in place of slots meanwhile.
-    pub(crate) fn execute_custom(&mut self, op: &mut CustomOpIr) -> Outcome {
-        let mut slots = mem::take(&mut self.slots.of_custom);
-        for tensor in op.inputs.iter_mut().chain(&mut op.outputs) {
-            slots.push(tensor.id);
-            tensor.id = self.name(tensor.id);
-        }
-        let outcome = self.with_names(|ctx| guard(|| stream_custom(op, ctx)));
-        let tensors = op.inputs.iter_mut().chain(&mut op.outputs);
-        for (tensor, id) in tensors.zip(slots.drain(..)) {
-            tensor.id = id;
-        }
-        self.slots.of_custom = slots;
-        outcome
+    /// Execute a custom operation, with ids in place of slots.
+    pub(crate) fn execute_custom(&mut self, op: &OperationIr) -> Outcome {
+        let named = self.named(op);
+        self.observe(op, |ctx| {
+            ctx.with_names(|ctx| guard(|| operations::execute(ctx, &named)))
+        })
     }
 
     /// Let go of the inputs of an operation that failed, at their last use, and leave its error in
@@ -315,16 +326,14 @@ impl<B: BackendIr> Context<B> {
         for input in op.inputs() {
             match self.slots.place(input.id) {
                 _ if input.status != TensorStatus::ReadWrite => (),
-                Place::Container(id) => drop(self.handles.remove_handle(id)),
-                Place::Slot(slot) => drop(self.slots.take(slot)),
+                Place::Client(id) => drop(self.tensors.forget(id)),
+                Place::Slot(slot) => self.slots.clear(slot),
             }
         }
         for output in op.outputs() {
             match self.slots.place(output.id) {
-                Place::Container(id) => self.claim(id, error),
-                Place::Slot(slot) => {
-                    self.slots.put(slot, Slot::Errored(error.clone()));
-                }
+                Place::Client(id) => self.claim(id, error),
+                Place::Slot(slot) => self.slots.set_error(slot, error.clone()),
             }
         }
     }

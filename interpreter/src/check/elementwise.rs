@@ -14,7 +14,7 @@ use crate::quantized::{become_alike, readable};
 
 /// Both tensors have the same shape.
 pub(crate) fn same_shape(tensor: &TensorIr, other: &TensorIr) -> Outcome {
-    shaped(other, &tensor.shape)
+    shaped(other, &tensor.shape[..])
 }
 
 /// The outputs are two tensors, and there is memory for both.
@@ -126,7 +126,7 @@ pub(crate) fn same_optional_dtype(tensor: &TensorIr, other: &Option<TensorIr>) -
 
 /// The output has the shape that both inputs broadcast to.
 pub(crate) fn broadcast(lhs: &TensorIr, rhs: &TensorIr, out: &TensorIr) -> Outcome {
-    let (one, other): (&[usize], &[usize]) = (&lhs.shape, &rhs.shape);
+    let (one, other) = (&lhs.shape[..], &rhs.shape[..]);
     if same_dims(one, other) {
         return shaped(out, one);
     }

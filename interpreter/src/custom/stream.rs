@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use burn_ir::{BackendIr, CustomOpIr, Handle, InitOperationIr, TensorIr};
+use burn_ir::{BackendIr, CustomOpIr, Handle, HandleContainer, InitOperationIr, TensorIr};
 
 use crate::context::{Context, Outcome};
 use crate::error::Fault;
@@ -34,22 +34,24 @@ pub(crate) fn stream_custom<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>)
     };
     // The handler may change any tensor.
     ctx.live_bytes.lose_count();
-    ctx.known.forget_all();
-    for input in &op.inputs {
-        if !ctx.handles.has_handle(&input.id) {
-            return Err(ctx.no_data(input.id));
-        }
+    let handles = ctx.tensors.all_handles();
+    if let Some(input) = op
+        .inputs
+        .iter()
+        .find(|tensor| !handles.has_handle(&tensor.id))
+    {
+        return Err(ctx.no_data(input.id));
     }
-    let set_aside = set_aside(op, ctx);
+    let set_aside = set_aside(op, handles);
     let seen = set_aside.as_ref().unwrap_or(op);
     let done = guard(|| {
-        handler(&mut ctx.handles, seen, &ctx.device);
+        handler(handles, seen, &ctx.device);
         Ok(())
     });
     for (input, seen) in op.inputs.iter().zip(&seen.inputs) {
         match input.id == seen.id {
-            true => ctx.handles.free(input),
-            false => drop(ctx.handles.remove_handle(seen.id)),
+            true => handles.free(input),
+            false => drop(handles.remove_handle(seen.id)),
         }
     }
     done?;
@@ -60,17 +62,17 @@ pub(crate) fn stream_custom<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>)
 
 /// Free the ids of the outputs. Where one is an input's too, the input gets another id, under which
 /// the operation that is returned has it.
-fn set_aside<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>) -> Option<CustomOpIr> {
+fn set_aside<H: Clone>(op: &CustomOpIr, handles: &mut HandleContainer<H>) -> Option<CustomOpIr> {
     let mut renamed = None;
     for output in &op.outputs {
-        let Some(Handle::Existing(handle)) = ctx.handles.remove_handle(output.id) else {
+        let Some(Handle::Existing(handle)) = handles.remove_handle(output.id) else {
             continue;
         };
         if op.inputs.iter().all(|input| input.id != output.id) {
             continue;
         }
-        let id = fresh_id(|id| ctx.knows(&id));
-        ctx.handles.register_handle(id, handle);
+        let id = fresh_id(|id| handles.has_handle(&id) || handles.error(&id).is_some());
+        handles.register_handle(id, handle);
         let renamed: &mut CustomOpIr = renamed.get_or_insert_with(|| op.clone());
         for input in &mut renamed.inputs {
             if input.id == output.id {

@@ -17,7 +17,6 @@ use crate::context::Context;
 use crate::error::OpError;
 use crate::guard::guard;
 use crate::limits::Limits;
-use crate::operations;
 
 pub(crate) struct Prepared {
     operations: Vec<OperationIr>,
@@ -224,13 +223,10 @@ impl Prepared {
             let outcome = guard(|| {
                 while let Some(operation) = self.operations.get_mut(next) {
                     next += 1;
-                    let running = ctx.begin(operation);
-                    let outcome = match operation {
-                        OperationIr::Custom(op) => ctx.execute_custom(op),
-                        operation => operations::execute(ctx, operation),
-                    };
-                    ctx.end(running);
-                    outcome?;
+                    match operation {
+                        OperationIr::Custom(_) => ctx.execute_custom(operation)?,
+                        operation => ctx.execute(operation)?,
+                    }
                 }
                 Ok(())
             });

@@ -24,7 +24,7 @@ fn measure(bencher: Bencher<'_, '_>, variant: &str, case: &str, mode: Mode) {
         rounds,
     };
     let of_round = operations::<Flex>(&job(1)).expect("the case is one of the list");
-    let job = job(OPERATIONS.div_ceil(of_round).next_multiple_of(2));
+    let job = job(OPERATIONS.div_ceil(of_round));
     bencher
         .counter(ItemsCount::new(job.rounds * of_round))
         .bench(|| run_job(variant, "flex", &job));

@@ -218,8 +218,8 @@ impl Bench {
             .trim()
             .parse()
             .map_err(|_| format!("`interpreter-bench operations` printed `{ops}`"))?;
-        // As many operations in any mode, in an even number of rounds.
-        let rounds = (400 / ops).max(2) & !1;
+        // As many operations in any mode.
+        let rounds = (400 / ops).max(2);
         let count = |rounds: usize| {
             let (rounds, live) = (rounds.to_string(), live.to_string());
             self.count(&[variant, backend, case, mode, &rounds, &live])

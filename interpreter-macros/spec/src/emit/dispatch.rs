@@ -89,6 +89,7 @@ pub(super) fn execute(group: &Group, arm: &Arm) -> Option<TokenStream> {
     let ir = ident(&group.ir);
     let arms = group.operations(arm).map(execute_arm);
     Some(quote! {
+        #[inline(never)]
         fn #name<B: BackendIr>(ctx: &mut Context<B>, op: &#ir) -> Outcome {
             match op {
                 #(#arms,)*

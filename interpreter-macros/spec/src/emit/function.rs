@@ -16,9 +16,9 @@ use crate::model::{
 ///     if ctx.must_check() {
 ///         check::broadcast(lhs, rhs, out)?;
 ///     }
+///     ctx.admit_float(out)?;
 ///     let lhs = ctx.float(lhs)?;
 ///     let rhs = ctx.int(rhs)?;
-///     ctx.admit_float(out)?;
 ///     let output = B::float_powi(lhs, rhs);
 ///     ctx.put_float(out, output)
 /// }
@@ -77,8 +77,8 @@ pub(super) fn function(operation: Operation<'_>) -> Option<TokenStream> {
 /// #[cold]
 /// fn base_float_reshape_quantized<B: BackendIr>(ctx: &mut Context<B>, op: &ShapeOpIr) -> Outcome {
 ///     let ShapeOpIr { input, out } = op;
-///     let input = ctx.quantized(input)?;
 ///     ctx.admit_quantized(out)?;
+///     let input = ctx.quantized(input)?;
 ///     let output = B::q_reshape(input, out.shape.clone());
 ///     ctx.put_quantized(out, output)
 /// }
@@ -156,7 +156,7 @@ fn kind(operation: Operation<'_>, tensors: Tensors, field: &Field) -> Option<&'s
     })
 }
 
-/// The inputs are read, the outputs admitted, the call made, and its outputs written.
+/// The outputs are admitted, the inputs read, the call made, and its outputs written.
 fn steps(operation: Operation<'_>, tensors: Tensors, call: TokenStream) -> Option<TokenStream> {
     let body = operation.row.body.as_ref()?;
     let signature = &body.signature;
@@ -166,7 +166,7 @@ fn steps(operation: Operation<'_>, tensors: Tensors, call: TokenStream) -> Optio
         .map(|field| read(kind(operation, tensors, field), field));
     let admits = outputs.map(|field| admit(kind(operation, tensors, field), field));
     let writes = writes(operation, tensors, call, &body.handling);
-    Some(quote!(#(#reads)* #(#admits)* #writes))
+    Some(quote!(#(#admits)* #(#reads)* #writes))
 }
 
 /// `let BinaryOpIr { lhs, rhs, out } = op;`

@@ -36,8 +36,10 @@ pub(crate) struct Case {
     pub(crate) inputs: Vec<(TensorId, TensorData)>,
     /// One round.
     pub(crate) ops: Vec<OperationIr>,
-    /// The tensor that a round consumes and the one that takes its place.
-    pub(crate) carried: Option<(u64, u64)>,
+    /// The tensors that a round makes.
+    pub(crate) made: Vec<TensorId>,
+    /// The tensor that a round consumes and the only one it makes, which the next consumes.
+    pub(crate) carried: Option<(TensorId, TensorId)>,
     /// The calls of one round.
     pub(crate) direct: Box<dyn FnMut()>,
 }
@@ -49,27 +51,36 @@ impl Case {
         self.ops.len() - self.ops.iter().filter(is_drop).count()
     }
 
-    /// The rounds of the stream, after which the ids are those of the beginning.
-    pub(crate) fn stream(&self) -> Vec<Vec<OperationIr>> {
-        let mut rounds = vec![self.ops.clone()];
-        if let Some((input, output)) = self.carried {
-            let mut ops = self.ops.clone();
-            ops.iter_mut()
-                .for_each(|op| op.visit_mut(&mut Swap(input, output)));
-            rounds.push(ops);
+    /// The operations of a round, whose ids are to be those of the round.
+    pub(crate) fn round(&self, round: usize) -> (&[OperationIr], Round<'_>) {
+        (&self.ops, Round { case: self, round })
+    }
+
+    /// What tensor `id` is called in a round. Clients count ids up.
+    pub(crate) fn id(&self, id: TensorId, round: usize) -> TensorId {
+        let position = |id: TensorId| self.made.iter().position(|made| *made == id);
+        let count = |place: usize, round: usize| {
+            TensorId::new(FIRST + (round * self.made.len() + place) as u64)
+        };
+        match self.carried {
+            Some((input, _)) if input == id => count(0, round),
+            _ => position(id).map_or(id, |place| count(place, round + 1)),
         }
-        rounds
     }
 }
 
-struct Swap(u64, u64);
+/// The ids of the tensors that a case makes begin here, above those of its inputs.
+const FIRST: u64 = 2_000_000;
 
-impl IrVisitorMut for Swap {
+/// Gives tensors the ids of a round.
+pub(crate) struct Round<'c> {
+    case: &'c Case,
+    round: usize,
+}
+
+impl IrVisitorMut for Round<'_> {
     fn visit_tensor_mut(&mut self, tensor: &mut TensorIr) {
-        let id = tensor.id.value();
-        if id == self.0 || id == self.1 {
-            tensor.id = TensorId::new(self.0 + self.1 - id);
-        }
+        tensor.id = self.case.id(tensor.id, self.round);
     }
 }
 
@@ -350,12 +361,7 @@ impl Builder {
     /// One operation from tensor 1, whose last use it is, to tensor 2.
     fn carried(mut self, op: OperationIr, direct: impl FnMut() + 'static) -> Case {
         self.push(op);
-        Case {
-            inputs: self.inputs,
-            ops: self.ops,
-            carried: Some((1, 2)),
-            direct: Box::new(direct),
-        }
+        self.case(Some((TensorId::new(1), TensorId::new(2))), direct)
     }
 
     /// A last operation, whose outputs are dropped.
@@ -370,10 +376,16 @@ impl Builder {
             .collect();
         self.push(op);
         self.ops.extend(drops);
+        self.case(None, direct)
+    }
+
+    fn case(self, carried: Option<(TensorId, TensorId)>, direct: impl FnMut() + 'static) -> Case {
+        let outputs = self.ops.iter().flat_map(|op| op.outputs());
         Case {
+            made: outputs.map(|output| output.id).collect(),
             inputs: self.inputs,
             ops: self.ops,
-            carried: None,
+            carried,
             direct: Box::new(direct),
         }
     }

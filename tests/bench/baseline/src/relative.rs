@@ -7,66 +7,58 @@ use burn_ir::{
 
 use crate::case::Case;
 
-/// The operations of a graph and the bindings of its first replays, after which they repeat.
-pub(crate) struct Relative {
+/// The operations of a graph and its bindings.
+pub(crate) struct Relative<'c> {
+    case: &'c Case,
     pub(crate) ops: Vec<OperationIr>,
-    pub(crate) bindings: Vec<GraphBindings>,
+    bindings: GraphBindings,
 }
 
-impl Relative {
+impl<'c> Relative<'c> {
     /// At least as many operations of the case, `Drop` not counted.
-    pub(crate) fn of(case: &Case, ops: usize) -> Self {
+    pub(crate) fn of(case: &'c Case, ops: usize) -> Self {
         let mut graph = Vec::new();
         let mut relativizer = Relativizer::default();
         let rounds = ops.div_ceil(case.len());
-        for round in case.stream().iter().cycle().take(rounds) {
-            for op in round {
+        for round in 0..rounds {
+            let (ops, mut ids) = case.round(round);
+            for op in ops {
                 let mut op = op.clone();
+                op.visit_mut(&mut ids);
                 op.visit_mut(&mut relativizer);
                 graph.push(op);
             }
         }
-        let Relativizer {
-            current,
-            inputs,
-            shapes,
-            scalars,
-            ranges,
-            ..
-        } = relativizer;
-        // What the last round leaves, under the id that an even or an odd number of rounds leads to.
-        let last = case.carried.and_then(|(input, output)| {
-            let last = TensorId::new(if rounds.is_multiple_of(2) {
-                input
-            } else {
-                output
-            });
-            let last = current.iter().find(|(concrete, _)| *concrete == last)?;
-            Some(last.1)
-        });
-        let bind = |input: u64, output: u64| {
-            let mut tensors = inputs.clone();
-            for (_, concrete) in &mut tensors {
-                if Some(*concrete) == case.carried.map(|(first, _)| TensorId::new(first)) {
-                    *concrete = TensorId::new(input);
-                }
+        let mut tensors = relativizer.inputs;
+        if let Some((input, output)) = case.carried {
+            let first = case.id(input, 0);
+            for (_, concrete) in tensors.iter_mut().filter(|(_, id)| *id == first) {
+                *concrete = input;
             }
-            tensors.extend(last.map(|relative| (relative, TensorId::new(output))));
-            GraphBindings {
-                tensors,
-                shapes: shapes.clone(),
-                scalars: scalars.clone(),
-                ranges: ranges.clone(),
-            }
-        };
-        let bindings = match case.carried {
-            Some((input, output)) => vec![bind(input, output), bind(output, input)],
-            None => vec![bind(0, 0)],
-        };
-        Self {
-            ops: graph,
-            bindings,
+            let last = case.id(output, rounds - 1);
+            let mut current = relativizer.current.iter();
+            let last = current.find(|(concrete, _)| *concrete == last);
+            tensors.extend(last.map(|(_, relative)| (*relative, output)));
         }
+        Self {
+            case,
+            ops: graph,
+            bindings: GraphBindings {
+                tensors,
+                shapes: relativizer.shapes,
+                scalars: relativizer.scalars,
+                ranges: relativizer.ranges,
+            },
+        }
+    }
+
+    /// The bindings of a replay.
+    pub(crate) fn bindings(&self, round: usize) -> GraphBindings {
+        let mut bindings = self.bindings.clone();
+        for (_, id) in &mut bindings.tensors {
+            *id = self.case.id(*id, round);
+        }
+        bindings
     }
 }
 

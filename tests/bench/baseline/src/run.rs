@@ -5,7 +5,7 @@ use std::hint::black_box;
 use burn_backend::TensorData;
 use burn_ir::{BackendIr, GraphBindings, OperationIr, TensorId, TensorIr, TensorStatus};
 
-use crate::case::{Case, case};
+use crate::case::{Case, Round, case};
 use crate::relative::Relative;
 
 /// An interpreter that is measured.
@@ -49,8 +49,7 @@ pub struct Job {
     pub mode: Mode,
     /// How many tensors are there beside those of the case.
     pub live: u64,
-    /// How often the stream or the graph is run. An even number: a case may take two rounds to come
-    /// back to the ids it began with.
+    /// How often the stream or the graph is run.
     pub rounds: usize,
 }
 
@@ -81,21 +80,26 @@ pub(crate) fn build<B: BackendIr>(job: &Job) -> Result<(), String> {
     let case = case::<B>(&job.case)?;
     match job.mode {
         Mode::Stream => {
-            for round in case.stream().iter().cycle().take(job.rounds) {
-                for op in round {
-                    drop(black_box(op.clone()));
+            for round in 0..job.rounds {
+                let (ops, mut ids) = case.round(round);
+                for op in ops {
+                    receive(black_box(with(op, &mut ids)));
                 }
             }
         }
         Mode::Replay(ops) => {
             let relative = Relative::of(&case, ops);
-            for bindings in relative.bindings.iter().cycle().take(job.rounds) {
-                drop(black_box(bindings.clone()));
+            for round in 0..job.rounds {
+                receive(black_box(relative.bindings(round)));
             }
         }
     }
     Ok(())
 }
+
+/// Take something over and drop it, as an interpreter does.
+#[inline(never)]
+fn receive<T>(_something: T) {}
 
 /// Run the case on the interpreter.
 ///
@@ -110,33 +114,48 @@ pub fn run<B: BackendIr, I: Interpreter<B>>(job: &Job) -> Result<(), String> {
         interpreter.upload(TensorId::new(1_000_000 + id), data);
     }
     for (id, data) in &case.inputs {
-        interpreter.upload(*id, data.clone());
+        interpreter.upload(case.id(*id, 0), data.clone());
     }
     match job.mode {
         Mode::Stream => {
-            for round in case.stream().iter().cycle().take(job.rounds) {
-                for op in round {
-                    interpreter.execute(black_box(op.clone()));
+            for round in 0..job.rounds {
+                let (ops, mut ids) = case.round(round);
+                for op in ops {
+                    interpreter.execute(black_box(with(op, &mut ids)));
                 }
             }
         }
         Mode::Replay(ops) => {
             let relative = Relative::of(&case, ops);
-            let graph = I::graph(relative.ops);
-            for bindings in relative.bindings.iter().cycle().take(job.rounds) {
-                interpreter.replay(&graph, black_box(bindings.clone()));
+            let graph = I::graph(relative.ops.clone());
+            for round in 0..job.rounds {
+                interpreter.replay(&graph, black_box(relative.bindings(round)));
             }
         }
     }
-    check(&case, &mut interpreter)
+    check(&case, job.rounds, &mut interpreter)
 }
 
-/// Every output of the case can be read: nothing failed on the way.
-fn check<B: BackendIr, I: Interpreter<B>>(case: &Case, interpreter: &mut I) -> Result<(), String> {
-    for op in &case.ops {
+/// The operation with the ids of the round.
+#[inline(never)]
+fn with(op: &OperationIr, ids: &mut Round<'_>) -> OperationIr {
+    let mut op = op.clone();
+    op.visit_mut(ids);
+    op
+}
+
+/// Every output of the round can be read: nothing failed on the way.
+fn check<B: BackendIr, I: Interpreter<B>>(
+    case: &Case,
+    round: usize,
+    interpreter: &mut I,
+) -> Result<(), String> {
+    let (ops, mut ids) = case.round(round);
+    for op in ops {
         if matches!(op, OperationIr::Drop(_)) {
             continue;
         }
+        let op = with(op, &mut ids);
         interpreter.execute(op.clone());
         for output in op.outputs() {
             let tensor = TensorIr {

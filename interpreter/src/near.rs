@@ -1,0 +1,175 @@
+//! Tensors where nothing is looked up for them.
+//!
+//! In the map of handles an id is hashed whenever a tensor is put, looked at or taken, and a handle is
+//! moved that is as large as the largest kind. Most tensors are read soon after they were written,
+//! once: they never need to be there. Others, the weights of a model, are read again and again.
+
+use alloc::boxed::Box;
+use core::mem;
+
+use burn_ir::{BackendIr, TensorId, TensorIr};
+
+use crate::held::Held;
+use crate::known::Facts;
+
+/// As many as the bits of a word. Clients count ids up, so as many tensors in a row have places of
+/// their own.
+const PLACES: usize = u64::BITS as usize;
+
+/// The id of places that hold no tensor. A tensor that has it is not found here.
+const NONE: u64 = u64::MAX;
+
+/// Some tensors, each in the one place that its id gives it.
+pub(crate) struct Near<B: BackendIr> {
+    places: Box<[Entry<B>]>,
+    /// The places that hold a tensor, by bit.
+    taken: u64,
+    /// The places whose tensor was not read since another tensor was to be there, by bit.
+    idle: u64,
+}
+
+/// A tensor, what is known of it, and its id.
+pub(crate) struct Entry<B: BackendIr> {
+    id: u64,
+    pub(crate) facts: Facts,
+    pub(crate) held: Held<B>,
+}
+
+impl<B: BackendIr> Default for Entry<B> {
+    fn default() -> Self {
+        Self {
+            id: NONE,
+            facts: Facts::NONE,
+            held: Held::default(),
+        }
+    }
+}
+
+impl<B: BackendIr> Entry<B> {
+    pub(crate) fn id(&self) -> TensorId {
+        TensorId::new(self.id)
+    }
+}
+
+impl<B: BackendIr> Default for Near<B> {
+    fn default() -> Self {
+        let places = core::iter::repeat_with(Entry::default).take(PLACES);
+        Self {
+            places: places.collect(),
+            taken: 0,
+            idle: 0,
+        }
+    }
+}
+
+impl<B: BackendIr> Near<B> {
+    /// How many tensors there are.
+    pub(crate) fn len(&self) -> usize {
+        self.taken.count_ones() as usize
+    }
+
+    /// The tensor `id`, if it is here.
+    #[inline]
+    pub(crate) fn get(&self, id: TensorId) -> Option<&Entry<B>> {
+        let entry = &self.places[place(id)];
+        (entry.id == id.value()).then_some(entry)
+    }
+
+    /// The tensor `id`, if it is here, to be taken out by [`took`](Self::took).
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: TensorId) -> Option<&mut Entry<B>> {
+        let entry = &mut self.places[place(id)];
+        (entry.id == id.value()).then_some(entry)
+    }
+
+    /// The tensor `id`, which is here, was taken out.
+    #[inline]
+    pub(crate) fn took(&mut self, id: TensorId) {
+        let place = place(id);
+        self.taken &= !bit(place);
+        self.places[place].id = NONE;
+    }
+
+    /// Whether a tensor is in the place of `id`.
+    #[inline]
+    pub(crate) fn is_taken(&self, id: TensorId) -> bool {
+        self.taken & bit(place(id)) != 0
+    }
+
+    /// Drop the tensor `id`, if it is here. Whether it was.
+    pub(crate) fn discard(&mut self, id: TensorId) -> bool {
+        let Some(entry) = self.get_mut(id) else {
+            return false;
+        };
+        entry.held.clear();
+        self.took(id);
+        true
+    }
+
+    /// The tensor `id`, which is no longer here.
+    pub(crate) fn remove(&mut self, id: TensorId) -> Option<Entry<B>> {
+        match self.get(id) {
+            Some(_) => self.vacate(id),
+            None => None,
+        }
+    }
+
+    /// The tensor in the place of `id`, which is no longer there.
+    pub(crate) fn vacate(&mut self, id: TensorId) -> Option<Entry<B>> {
+        let place = place(id);
+        let is_taken = self.is_taken(id);
+        self.taken &= !bit(place);
+        is_taken.then(|| mem::take(&mut self.places[place]))
+    }
+
+    /// Whether the tensor in the place of `id` may go: it was not read since the last time that was
+    /// asked.
+    pub(crate) fn is_idle(&mut self, id: TensorId) -> bool {
+        let bit = bit(place(id));
+        let was_idle = self.idle & bit != 0;
+        self.idle |= bit;
+        was_idle
+    }
+
+    /// The tensor in the place of `id` is in use.
+    #[inline]
+    pub(crate) fn used(&mut self, id: TensorId) {
+        self.idle &= !bit(place(id));
+    }
+
+    /// The place of `id`, where no tensor is, for one that is what the IR declares.
+    #[inline]
+    pub(crate) fn prepare(&mut self, id: TensorId, tensor: &TensorIr) -> &mut Held<B> {
+        let place = place(id);
+        self.taken |= bit(place);
+        let entry = &mut self.places[place];
+        entry.id = id.value();
+        entry.facts.learn(tensor);
+        &mut entry.held
+    }
+
+    /// Any of the tensors, which is no longer here.
+    pub(crate) fn pop(&mut self) -> Option<Entry<B>> {
+        match self.taken {
+            0 => None,
+            taken => self.vacate(TensorId::new(taken.trailing_zeros().into())),
+        }
+    }
+
+    /// All tensors.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry<B>> {
+        let is_taken = |(place, _): &(usize, _)| self.taken & bit(*place) != 0;
+        let places = self.places.iter().enumerate();
+        places.filter(is_taken).map(|(_, entry)| entry)
+    }
+}
+
+#[inline]
+fn place(id: TensorId) -> usize {
+    id.value() as usize % PLACES
+}
+
+#[inline]
+fn bit(place: usize) -> u64 {
+    1 << place
+}
