@@ -34,7 +34,9 @@ use burn_std::MetadataError;
 use crate::context::Outcome;
 use crate::error::Fault;
 use crate::known::same_dims;
-use crate::limits::{declared_bytes, is_allocatable, machine_bytes};
+use crate::limits::{
+    LARGEST_ELEMENT, SMALL, declared_bytes, is_allocatable, is_small, machine_bytes,
+};
 
 pub(crate) use convolution::*;
 pub(crate) use elementwise::*;
@@ -138,7 +140,12 @@ fn rank(tensor: &TensorIr, rank: usize) -> Outcome {
 
 /// Outputs that are made together can be held together. Whether one fits is found where it is
 /// admitted.
-fn together<'t>(outputs: impl IntoIterator<Item = &'t TensorIr>) -> Outcome {
+fn together<'t>(outputs: impl IntoIterator<Item = &'t TensorIr> + Clone) -> Outcome {
+    // No operation has more outputs than an element has bytes.
+    let is_small = |output: &TensorIr| is_small(&output.shape[..], SMALL / LARGEST_ELEMENT);
+    if outputs.clone().into_iter().all(is_small) {
+        return Ok(());
+    }
     let bytes = outputs.into_iter().filter_map(declared_bytes);
     let bytes = bytes.fold(0, u64::saturating_add);
     ensure(is_allocatable(bytes), || {

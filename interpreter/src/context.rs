@@ -280,14 +280,25 @@ impl<B: BackendIr> Context<B> {
         self.compared::<K>(primitive, tensor)
     }
 
-    /// Compare the tensor with what the IR declares, where it is.
+    /// Compare the tensor, which is among the handles, with what the IR declares.
     pub(crate) fn compare<K: TensorKind<B>>(&mut self, tensor: &TensorIr) -> Outcome {
-        let status = TensorStatus::ReadOnly;
-        let tensor = &TensorIr {
-            status,
-            ..tensor.clone()
+        let id = tensor.id;
+        let Some((handle, _)) = self.tensors.look(id, tensor) else {
+            return Err(self.no_handle(Place::Client(id), TensorStatus::ReadOnly));
         };
-        self.read::<K>(tensor).map(drop)
+        let Ok(kinded) = cast!(handle, &HandleKind<B>) else {
+            let made = kind::made::<B, K>(handle.clone(), tensor);
+            return self.compared::<K>(made, tensor).map(drop);
+        };
+        let mismatch = match K::of(kinded) {
+            Some(primitive) if is_declared(primitive, tensor) => {
+                self.tensors.learn(id, tensor);
+                return Ok(());
+            }
+            Some(primitive) => Mismatch::of(primitive, tensor),
+            None => Mismatch::Dtype(Told::by_kind(kinded).dtype),
+        };
+        Err(self.mismatched(tensor, mismatch))
     }
 
     /// The tensor, if it is what the IR declares.

@@ -63,11 +63,11 @@ impl Limits {
     /// else there is.
     pub(crate) fn small(&self) -> usize {
         let is_absolute = self.max_live_bytes == u64::MAX && self.max_live_tensors == usize::MAX;
-        let bytes = match is_absolute {
-            true => self.max_tensor_bytes.min(LARGE - 1),
+        let most = self.max_tensor_bytes / LARGEST_ELEMENT as u64;
+        match is_absolute {
+            true => SMALL.min(most.try_into().unwrap_or(SMALL)),
             false => 0,
-        };
-        bytes as usize / LARGEST_ELEMENT
+        }
     }
 
     /// Refuse to replay graphs of more operations.
@@ -113,7 +113,10 @@ fn largest_allocation() -> u64 {
 pub(crate) const LARGE: u64 = 16 << 20;
 
 /// The bytes of the largest type of elements.
-const LARGEST_ELEMENT: usize = 8;
+pub(crate) const LARGEST_ELEMENT: usize = 8;
+
+/// So many elements are not large, whatever their type.
+pub(crate) const SMALL: usize = LARGE as usize / LARGEST_ELEMENT - 1;
 
 /// Whether there are elements, and no more than `most`.
 #[inline]

@@ -10,14 +10,14 @@ use alloc::vec::Vec;
 use core::mem;
 
 use burn_ir::{
-    BackendIr, IrVisitorMut, OperationIr, TensorError, TensorId, TensorIr, TensorStatus,
+    BackendIr, CustomOpIr, IrVisitorMut, OperationIr, TensorError, TensorId, TensorIr, TensorStatus,
 };
 
 use crate::context::{Context, Outcome};
+use crate::custom::stream_custom;
 use crate::graph::{INTERMEDIATE, fresh_id};
 use crate::guard::guard;
 use crate::held::{Held, Told};
-use crate::operations;
 
 /// What a slot holds: no more than one of these.
 pub(crate) struct Slot<B: BackendIr> {
@@ -312,11 +312,20 @@ impl<B: BackendIr> Context<B> {
         result
     }
 
-    /// Execute a custom operation, with ids in place of slots.
-    pub(crate) fn execute_custom(&mut self, op: &OperationIr) -> Outcome {
-        let named = self.named(op);
+    /// Put ids in place of the slots of a custom operation.
+    pub(crate) fn name_custom(&mut self, op: &OperationIr, named: &mut CustomOpIr) {
+        if let OperationIr::Custom(op) = op {
+            let names = named.inputs.iter_mut().chain(&mut named.outputs);
+            for (tensor, named) in op.inputs.iter().chain(&op.outputs).zip(names) {
+                named.id = self.name(tensor.id);
+            }
+        }
+    }
+
+    /// Execute a custom operation, which is `named` with ids in place of slots.
+    pub(crate) fn execute_custom(&mut self, op: &OperationIr, named: &CustomOpIr) -> Outcome {
         self.observe(op, |ctx| {
-            ctx.with_names(|ctx| guard(|| operations::execute(ctx, &named)))
+            ctx.with_names(|ctx| guard(|| stream_custom(named, ctx)))
         })
     }
 

@@ -131,8 +131,8 @@ impl<B: BackendIr> Tensors<B> {
     /// under `id`.
     #[inline]
     pub(crate) fn prepare(&mut self, id: TensorId, tensor: &TensorIr) -> (&mut Held<B>, bool) {
-        let may_be_there = self.written.is_taken(id) || id.value() < self.end || id.value() >= OWN;
-        let is_new = !may_be_there || self.make_room(id);
+        let is_taken = self.written.is_taken(id) || self.may_be_there(id);
+        let is_new = !is_taken || self.make_room(id);
         (self.written.prepare(id, tensor), is_new)
     }
 
@@ -189,6 +189,12 @@ impl<B: BackendIr> Tensors<B> {
             Ok(kinded) => *place = kinded.into(),
             Err(handle) => K::put(place, kind::made::<B, K>(handle, tensor)),
         }
+    }
+
+    /// Whether `id` may be among the handles, or kept.
+    #[inline]
+    pub(crate) fn may_be_there(&self, id: TensorId) -> bool {
+        id.value() < self.end || id.value() >= OWN
     }
 
     fn raise_end(&mut self, id: TensorId) {
@@ -254,12 +260,19 @@ impl<B: BackendIr> Tensors<B> {
     }
 
     /// The handles of all tensors, for one who may change any of them.
-    pub(crate) fn all_handles(&mut self) -> &mut HandleContainer<B::Handle> {
+    pub(crate) fn lend(&mut self) -> &mut HandleContainer<B::Handle> {
         while let Some(entry) = self.written.pop().or_else(|| self.kept.pop()) {
             self.settle(entry);
         }
         self.known.forget_all();
-        self.end = u64::MAX;
         &mut self.handles
+    }
+
+    /// The handles are no longer lent. There are new ones under these ids, or under any.
+    pub(crate) fn returned(&mut self, new: Option<impl Iterator<Item = TensorId>>) {
+        match new {
+            Some(new) => new.for_each(|id| self.raise_end(id)),
+            None => self.end = u64::MAX,
+        }
     }
 }

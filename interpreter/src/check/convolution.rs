@@ -56,8 +56,28 @@ impl<const N: usize> Window<N> {
     pub(super) fn fits(&self, x: &TensorIr, slack: [usize; N], per_channel: usize) -> Outcome {
         rank(x, N + 2)?;
         let extents = self.extents()?;
+        let sizes = &x.shape[2..];
+        let is_padded = self.padding != [(0, 0); N] || slack != [0; N];
+        if !is_padded
+            && extents
+                .iter()
+                .zip(sizes)
+                .all(|(extent, size)| extent <= size)
+        {
+            return Ok(());
+        }
+        self.fits_padded(x, extents, slack, per_channel)
+    }
+
+    fn fits_padded(
+        &self,
+        x: &TensorIr,
+        extents: [usize; N],
+        slack: [usize; N],
+        per_channel: usize,
+    ) -> Outcome {
         let mut elements = x.shape[0].checked_mul(x.shape[1]);
-        let mut steps = Steps::new([x.shape[0], x.shape[1], per_channel]);
+        let mut places = [0; N];
         for axis in 0..N {
             let size = x.shape[axis + 2];
             let (before, after) = self.padding[axis];
@@ -80,17 +100,32 @@ impl<const N: usize> Window<N> {
                 )
             })?;
             elements = elements.and_then(|elements| elements.checked_mul(padded));
-            let places = (reach - extents[axis]) / self.stride[axis] + 1;
-            steps.add_axis(self.kernel[axis], places, size);
+            places[axis] = (reach - extents[axis]) / self.stride[axis] + 1;
         }
         working_memory(x, elements)?;
+        let batch = [x.shape[0], x.shape[1], per_channel];
+        let factors = batch.iter().chain(&self.kernel).chain(&places);
+        let mut factors = factors.map(|factor| *factor as u64);
+        match factors.try_fold(1, u64::checked_mul) {
+            Some(steps) if steps <= PADDING_STEPS => Ok(()),
+            _ => self.steps_are_bounded(x, batch, places),
+        }
+    }
+
+    /// Most steps of the kernel may meet the input, or those that do not are few.
+    #[cold]
+    fn steps_are_bounded(&self, x: &TensorIr, batch: [usize; 3], places: [usize; N]) -> Outcome {
+        let mut steps = Steps::new(batch);
+        for axis in 0..N {
+            steps.add_axis(self.kernel[axis], places[axis], x.shape[axis + 2]);
+        }
         steps.bounded(x)
     }
 }
 
 /// The steps of a kernel that are nothing but padding may be this many, whatever the others are:
 /// some seconds of work.
-const PADDING_STEPS: u128 = 1 << 32;
+const PADDING_STEPS: u64 = 1 << 32;
 
 /// How often the elements of a kernel meet an element of the padded input.
 ///
@@ -121,13 +156,16 @@ impl Steps {
     /// Most steps may meet the input, or those that do not are few.
     fn bounded(&self, x: &TensorIr) -> Outcome {
         let on_padding = self.all.saturating_sub(self.on_input);
-        ensure(on_padding <= self.on_input.max(PADDING_STEPS), || {
-            let (id, shape) = (x.id, &x.shape);
-            alloc::format!(
-                "the kernel would go over the padding alone {on_padding} times, for {id} of \
+        ensure(
+            on_padding <= self.on_input.max(PADDING_STEPS.into()),
+            || {
+                let (id, shape) = (x.id, &x.shape);
+                alloc::format!(
+                    "the kernel would go over the padding alone {on_padding} times, for {id} of \
                      shape {shape}"
-            )
-        })
+                )
+            },
+        )
     }
 }
 

@@ -2,7 +2,9 @@
 
 use alloc::boxed::Box;
 
-use burn_ir::{BackendIr, CustomOpIr, Handle, HandleContainer, InitOperationIr, TensorIr};
+use burn_ir::{
+    BackendIr, CustomOpIr, Handle, HandleContainer, InitOperationIr, TensorIr, TensorStatus,
+};
 
 use crate::context::{Context, Outcome};
 use crate::error::Fault;
@@ -29,12 +31,16 @@ pub(crate) fn stream_drop<B: BackendIr>(tensor: &TensorIr, ctx: &mut Context<B>)
 /// Only what the handler writes is an output. An input that an output takes the place of is known
 /// to the handler by another id, so what stands under the output's id is the handler's.
 pub(crate) fn stream_custom<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>) -> Outcome {
-    let Some(handler) = ctx.custom_ops.get(&op.id).cloned() else {
+    let Some(handler) = ctx.custom_ops.get(&op.id) else {
         return Err(Box::new(Fault::MissingHandler { id: op.id.clone() }));
     };
     // The handler may change any tensor.
     ctx.live_bytes.lose_count();
-    let handles = ctx.tensors.all_handles();
+    let may_be_there = op
+        .outputs
+        .iter()
+        .any(|out| ctx.tensors.may_be_there(out.id));
+    let handles = ctx.tensors.lend();
     if let Some(input) = op
         .inputs
         .iter()
@@ -42,18 +48,31 @@ pub(crate) fn stream_custom<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>)
     {
         return Err(ctx.no_data(input.id));
     }
-    let set_aside = set_aside(op, handles);
+    let set_aside = match may_be_there {
+        true => set_aside(op, handles),
+        false => None,
+    };
     let seen = set_aside.as_ref().unwrap_or(op);
+    let before = handles.num_handles();
     let done = guard(|| {
         handler(handles, seen, &ctx.device);
         Ok(())
     });
-    for (input, seen) in op.inputs.iter().zip(&seen.inputs) {
-        match input.id == seen.id {
-            true => handles.free(input),
-            false => drop(handles.remove_handle(seen.id)),
+    let is_last = |input: &&TensorIr| input.status == TensorStatus::ReadWrite;
+    let consumed = op.inputs.iter().filter(is_last).count();
+    // Where the numbers agree, the handler consumed and registered what it had to: what it did
+    // register is looked at below.
+    let is_as_declared = handles.num_handles() + consumed == before + op.outputs.len();
+    if !is_as_declared || set_aside.is_some() {
+        for (input, seen) in op.inputs.iter().zip(&seen.inputs) {
+            match input.id == seen.id {
+                true => handles.free(input),
+                false => drop(handles.remove_handle(seen.id)),
+            }
         }
     }
+    let outputs = op.outputs.iter().map(|output| output.id);
+    ctx.tensors.returned(is_as_declared.then_some(outputs));
     done?;
     op.outputs
         .iter()

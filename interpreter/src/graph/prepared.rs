@@ -9,7 +9,8 @@ use core::any::TypeId;
 
 use burn_backend::{DType, Shape, Slice};
 use burn_ir::{
-    BackendIr, GraphBindings, GraphIr, IrVisitorMut, OperationIr, ScalarIr, TensorId, TensorIr,
+    BackendIr, CustomOpIr, GraphBindings, GraphIr, IrVisitorMut, OperationIr, ScalarIr, TensorId,
+    TensorIr,
 };
 use hashbrown::HashMap;
 
@@ -34,6 +35,8 @@ pub(crate) struct Prepared {
     varying: Vec<usize>,
     /// The slots of the tensors that custom operations read or write, each once.
     of_custom: Vec<usize>,
+    /// The custom operations with ids in place of slots, in their order, and where they stand.
+    named: Vec<(usize, CustomOpIr)>,
     /// The backend and the limits that the operations, as they are, passed all checks with.
     checked: Option<(TypeId, Limits)>,
 }
@@ -121,6 +124,7 @@ impl Prepared {
             }
         }
         let slots = preparer.slots;
+        let named = custom(&operations);
         let of_custom = operations
             .iter()
             .filter(|op| matches!(op, OperationIr::Custom(_)));
@@ -143,6 +147,7 @@ impl Prepared {
             ranges: preparer.ranges,
             varying,
             of_custom: of_custom.into_iter().collect(),
+            named,
             checked: None,
         }
     }
@@ -186,6 +191,9 @@ impl Prepared {
             return false;
         }
         ctx.bind_own(&self.of_custom);
+        for (position, named) in &mut self.named {
+            ctx.name_custom(&self.operations[*position], named);
+        }
         true
     }
 
@@ -209,6 +217,7 @@ impl Prepared {
                 }
             }
         }
+        self.named = custom(&self.operations);
     }
 
     /// Execute the operations, with the bindings last given, up to one whose failure ends the replay.
@@ -218,13 +227,18 @@ impl Prepared {
         mut ends: impl FnMut(usize, OpError) -> bool,
     ) {
         let mut next = 0;
+        let mut named = self.named.iter();
         loop {
             // Guarded as a whole: an operation that fails does not end the replay.
             let outcome = guard(|| {
-                while let Some(operation) = self.operations.get_mut(next) {
+                while let Some(operation) = self.operations.get(next) {
                     next += 1;
                     match operation {
-                        OperationIr::Custom(_) => ctx.execute_custom(operation)?,
+                        OperationIr::Custom(_) => {
+                            if let Some((_, named)) = named.next() {
+                                ctx.execute_custom(operation, named)?;
+                            }
+                        }
                         operation => ctx.execute(operation)?,
                     }
                 }
@@ -243,6 +257,16 @@ impl Prepared {
         }
         ctx.close_slots();
     }
+}
+
+/// The custom operations, and where they stand.
+fn custom(operations: &[OperationIr]) -> Vec<(usize, CustomOpIr)> {
+    let operations = operations.iter().enumerate();
+    let custom = operations.filter_map(|(position, operation)| match operation {
+        OperationIr::Custom(custom) => Some((position, custom.clone())),
+        _ => None,
+    });
+    custom.collect()
 }
 
 /// Puts slots in place of ids, and notes where the bindings belong.
