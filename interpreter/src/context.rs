@@ -62,6 +62,8 @@ pub(crate) struct Context<B: BackendIr> {
     pub(crate) releasing: Releasing,
     pub(crate) slots: Slots<B>,
     pub(crate) in_use: InUse,
+    /// Whether operations are executed with a closer look: see [`choose_look`](Self::choose_look).
+    pub(crate) is_looked_at: bool,
     #[cfg(feature = "std")]
     pub(crate) profiler: Option<Box<crate::Profiler>>,
     /// A failure that no tensor could carry, for the next `sync` to report. The first is kept.
@@ -82,6 +84,7 @@ impl<B: BackendIr> Context<B> {
             releasing: Releasing::default(),
             slots: Slots::default(),
             in_use: InUse::default(),
+            is_looked_at: cfg!(feature = "tracing"),
             #[cfg(feature = "std")]
             profiler: None,
             deferred: Mutex::new(None),
@@ -136,29 +139,79 @@ impl<B: BackendIr> Context<B> {
         if !K::has(tensor.dtype) {
             return self.read_other::<K>(tensor);
         }
-        let place = self.slots.place(tensor.id);
-        let held = match place {
-            Place::Client(id) => self.tensors.near(id, tensor),
-            Place::Slot(slot) if self.slots.is_uniform() => Some(self.slots.held(slot)),
-            Place::Slot(_) => None,
-        };
+        match self.slots.place(tensor.id) {
+            Place::Client(id) => self.read_near::<K>(id, tensor),
+            Place::Slot(slot) => self.read_slot::<K>(slot, tensor),
+        }
+    }
+
+    /// Read a tensor that is near, most likely.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn read_near<K: TensorKind<B>>(
+        &mut self,
+        id: TensorId,
+        tensor: &TensorIr,
+    ) -> Outcome<K::Primitive> {
         match tensor.status {
             TensorStatus::ReadOnly => {
-                if let Some(primitive) = held.and_then(|held| K::held(held)) {
+                if let Some(primitive) = self.tensors.near(id, tensor).and_then(K::held) {
                     return Ok(primitive.clone());
                 }
             }
             TensorStatus::ReadWrite => {
+                let held = self.tensors.release::<K>(id, tensor);
                 if let Some(primitive) = held.and_then(K::take) {
-                    self.took(place, tensor);
+                    self.live_bytes.remove_declared(tensor);
                     return Ok(primitive);
                 }
             }
             TensorStatus::NotInit => (),
         }
-        match place {
-            Place::Client(id) => self.read_handle::<K>(id, tensor),
-            Place::Slot(slot) => self.read_slot::<K>(slot, tensor),
+        self.read_handle::<K>(id, tensor)
+    }
+
+    /// Read a tensor in a slot, which is sure to be what the IR declares where all uses declare the
+    /// same.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn read_slot<K: TensorKind<B>>(
+        &mut self,
+        slot: usize,
+        tensor: &TensorIr,
+    ) -> Outcome<K::Primitive> {
+        match tensor.status {
+            TensorStatus::ReadOnly if self.slots.is_uniform() => {
+                if let Some(primitive) = self.slots.held::<K>(slot) {
+                    return Ok(primitive.clone());
+                }
+            }
+            TensorStatus::ReadWrite if self.slots.is_uniform() => {
+                let held = self.slots.release::<K>(slot);
+                if let Some(primitive) = held.and_then(K::take) {
+                    self.live_bytes.remove_declared(tensor);
+                    return Ok(primitive);
+                }
+            }
+            _ => (),
+        }
+        self.read_other_slot::<K>(slot, tensor)
+    }
+
+    /// Read a tensor in a slot that may be declared otherwise than it was written, or may not be
+    /// there.
+    #[cold]
+    fn read_other_slot<K: TensorKind<B>>(
+        &mut self,
+        slot: usize,
+        tensor: &TensorIr,
+    ) -> Outcome<K::Primitive> {
+        let primitive = match tensor.status {
+            TensorStatus::ReadOnly => self.slots.held::<K>(slot).cloned(),
+            TensorStatus::ReadWrite => self.slots.release::<K>(slot).and_then(K::take),
+            TensorStatus::NotInit => None,
+        };
+        match primitive {
+            Some(primitive) => self.compared::<K>(primitive, tensor),
+            None => Err(self.not_in_slot(slot, tensor)),
         }
     }
 
@@ -172,40 +225,6 @@ impl<B: BackendIr> Context<B> {
         match is_declared(&primitive, tensor) {
             true => Ok(primitive),
             false => Err(self.mismatched(tensor, Mismatch::of(&primitive, tensor))),
-        }
-    }
-
-    /// The tensor was taken out of its place.
-    #[inline]
-    fn took(&mut self, place: Place, tensor: &TensorIr) {
-        match place {
-            Place::Client(id) => self.tensors.took(id),
-            Place::Slot(_) => self.slots.took(),
-        }
-        self.live_bytes.remove_declared(tensor);
-    }
-
-    /// Read a tensor in a slot that may be declared otherwise than it was written.
-    #[cold]
-    fn read_slot<K: TensorKind<B>>(
-        &mut self,
-        slot: usize,
-        tensor: &TensorIr,
-    ) -> Outcome<K::Primitive> {
-        let held = self.slots.held(slot);
-        let primitive = match tensor.status {
-            TensorStatus::ReadOnly => K::held(held).cloned(),
-            TensorStatus::ReadWrite => K::take(held),
-            TensorStatus::NotInit => None,
-        };
-        match primitive {
-            Some(primitive) => {
-                if let TensorStatus::ReadWrite = tensor.status {
-                    self.slots.took();
-                }
-                self.compared::<K>(primitive, tensor)
-            }
-            None => Err(self.not_in_slot(slot, tensor)),
         }
     }
 
@@ -361,25 +380,36 @@ impl<B: BackendIr> Context<B> {
         out: &TensorIr,
         output: K::Primitive,
     ) -> Outcome {
-        if !same_plain_dtype(output.dtype(), out.dtype) {
-            return self.write_other::<K>(out, output);
-        }
-        K::put(self.place_of(out), output);
-        Ok(())
+        self.write_as::<K, false>(out, output)
     }
 
-    /// Where the tensor is to be that `out` declares.
+    /// `IS_ALIKE`: the output has the dtype.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn place_of(&mut self, out: &TensorIr) -> &mut Held<B> {
-        let (place, is_new) = match self.slots.place(out.id) {
-            Place::Client(id) => self.tensors.prepare(id, out),
-            Place::Slot(slot) => self.slots.prepare(slot),
+    fn write_as<K: TensorKind<B>, const IS_ALIKE: bool>(
+        &mut self,
+        out: &TensorIr,
+        output: K::Primitive,
+    ) -> Outcome {
+        if !IS_ALIKE && !same_plain_dtype(output.dtype(), out.dtype) {
+            return self.write_other::<K>(out, output);
+        }
+        let is_new = match self.slots.place(out.id) {
+            Place::Client(id) => {
+                let (place, is_new) = self.tensors.prepare(id, out);
+                K::put(place, output);
+                is_new
+            }
+            Place::Slot(slot) => {
+                let was_empty = K::put(self.slots.prepare(slot), output);
+                self.slots.filled(was_empty);
+                was_empty
+            }
         };
         if !is_new {
-            // It takes the place of another.
+            // It took the place of another.
             self.live_bytes.lose_count();
         }
-        place
+        Ok(())
     }
 
     /// Register `output` in the dtype that `out` declares.
@@ -398,8 +428,7 @@ impl<B: BackendIr> Context<B> {
         if self.must_check() && !is_declared(&output, out) {
             return Err(self.mismatched(out, Mismatch::of(&output, out)));
         }
-        K::put(self.place_of(out), output);
-        Ok(())
+        self.write_as::<K, true>(out, output)
     }
 
     fn read_optional<K: TensorKind<B>>(

@@ -9,6 +9,7 @@
 
 pub(crate) mod prepared;
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
@@ -123,8 +124,10 @@ pub struct Graph {
 
 struct Shared {
     graph: GraphIr,
-    /// As many as were ever replayed at the same time.
-    prepared: Mutex<Vec<Prepared>>,
+    /// As many as were ever replayed at the same time. Boxed: a replay takes one out and puts it
+    /// back.
+    #[expect(clippy::vec_box, reason = "to move a box costs less")]
+    prepared: Mutex<Vec<Box<Prepared>>>,
 }
 
 impl fmt::Debug for Graph {
@@ -249,7 +252,7 @@ impl Graph {
         #[cfg(feature = "tracing")]
         let _span = tracing::trace_span!("replay", operations = len).entered();
         let prepared = self.shared.prepared.lock().pop();
-        let mut prepared = prepared.unwrap_or_else(|| Prepared::new(&self.shared.graph));
+        let mut prepared = prepared.unwrap_or_else(|| Box::new(Prepared::new(&self.shared.graph)));
         let replayed = match prepared.bind(&mut interpreter.context, bindings) {
             true => {
                 // The outputs of an operation that fails carry its error.

@@ -67,6 +67,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
         self.context.live_bytes.set_counting(counts);
         self.context.small = limits.small();
         self.context.limits = limits;
+        self.context.choose_look();
         self
     }
 
@@ -80,6 +81,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
     #[cfg(feature = "std")]
     pub fn with_profiler(mut self, profiler: crate::Profiler) -> Self {
         self.context.profiler = Some(Box::new(profiler));
+        self.context.choose_look();
         self
     }
 
@@ -92,7 +94,9 @@ impl<B: BackendIr> TensorInterpreter<B> {
     /// Stop recording, and return the profiler, if one is set.
     #[cfg(feature = "std")]
     pub fn take_profiler(&mut self) -> Option<crate::Profiler> {
-        self.context.profiler.take().map(|profiler| *profiler)
+        let profiler = self.context.profiler.take();
+        self.context.choose_look();
+        profiler.map(|profiler| *profiler)
     }
 
     /// The limits.
@@ -236,7 +240,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
             .context
             .admit_bytes(id, Some(Told::by_kind(&tensor).bytes));
         if let HandleKind::Quantized(_) = tensor {
-            self.context.in_use.begin();
+            self.context.begin_quantized();
         }
         let device = &self.context.device;
         let handle = guard(|| {
@@ -285,7 +289,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
         let id = self.fresh_id();
         self.context.live_bytes.lose_count();
         if let DType::QFloat(_) = dtype {
-            self.context.in_use.begin();
+            self.context.begin_quantized();
         }
         self.context.register(id, handle);
         burn_router::RouterTensor::new(id, shape, dtype, client)

@@ -25,8 +25,8 @@ pub(crate) trait TensorKind<B: BackendIr> {
     fn from_handle(handle: TensorHandle<B::Handle>) -> Self::Primitive;
     /// The tensor in a handle of this kind.
     fn of(handle: &HandleKind<B>) -> Option<&Self::Primitive>;
-    /// Hold the tensor, mostly where one of its kind was taken out.
-    fn put(held: &mut Held<B>, tensor: Self::Primitive);
+    /// Hold the tensor, mostly where one of its kind was taken out. Whether none was there.
+    fn put(held: &mut Held<B>, tensor: Self::Primitive) -> bool;
     /// The tensor that is held, if it is of this kind.
     fn held(held: &Held<B>) -> Option<&Self::Primitive>;
     /// Take the tensor out, if it is of this kind.
@@ -67,11 +67,14 @@ impl<B: BackendIr> TensorKind<B> for Float {
     }
 
     #[inline]
-    fn put(held: &mut Held<B>, tensor: Self::Primitive) {
-        match held {
-            Held::Float(place @ None) => *place = Some(tensor),
-            _ => *held = Held::Float(Some(tensor)),
+    fn put(held: &mut Held<B>, tensor: Self::Primitive) -> bool {
+        if let Held::Float(place @ None) = held {
+            *place = Some(tensor);
+            return true;
         }
+        let was_empty = held.is_empty();
+        *held = Held::Float(Some(tensor));
+        was_empty
     }
 
     #[inline]
@@ -123,11 +126,14 @@ impl<B: BackendIr> TensorKind<B> for Int {
     }
 
     #[inline]
-    fn put(held: &mut Held<B>, tensor: Self::Primitive) {
-        match held {
-            Held::Int(place @ None) => *place = Some(tensor),
-            _ => *held = Held::Int(Some(tensor)),
+    fn put(held: &mut Held<B>, tensor: Self::Primitive) -> bool {
+        if let Held::Int(place @ None) = held {
+            *place = Some(tensor);
+            return true;
         }
+        let was_empty = held.is_empty();
+        *held = Held::Int(Some(tensor));
+        was_empty
     }
 
     #[inline]
@@ -171,11 +177,14 @@ impl<B: BackendIr> TensorKind<B> for Bool {
     }
 
     #[inline]
-    fn put(held: &mut Held<B>, tensor: Self::Primitive) {
-        match held {
-            Held::Bool(place @ None) => *place = Some(tensor),
-            _ => *held = Held::Bool(Some(tensor)),
+    fn put(held: &mut Held<B>, tensor: Self::Primitive) -> bool {
+        if let Held::Bool(place @ None) = held {
+            *place = Some(tensor);
+            return true;
         }
+        let was_empty = held.is_empty();
+        *held = Held::Bool(Some(tensor));
+        was_empty
     }
 
     #[inline]

@@ -10,6 +10,7 @@ use core::mem;
 use burn_ir::{BackendIr, TensorId, TensorIr};
 
 use crate::held::Held;
+use crate::kind::TensorKind;
 use crate::known::Facts;
 
 /// As many as the bits of a word. Clients count ids up, so as many tensors in a row have places of
@@ -75,19 +76,22 @@ impl<B: BackendIr> Near<B> {
         (entry.id == id.value()).then_some(entry)
     }
 
-    /// The tensor `id`, if it is here, to be taken out by [`took`](Self::took).
+    /// The tensor `id` of this kind, if it is here and what the IR declares, to be taken out: it is
+    /// no longer here.
     #[inline]
-    pub(crate) fn get_mut(&mut self, id: TensorId) -> Option<&mut Entry<B>> {
-        let entry = &mut self.places[place(id)];
-        (entry.id == id.value()).then_some(entry)
-    }
-
-    /// The tensor `id`, which is here, was taken out.
-    #[inline]
-    pub(crate) fn took(&mut self, id: TensorId) {
+    pub(crate) fn release<K: TensorKind<B>>(
+        &mut self,
+        id: TensorId,
+        tensor: &TensorIr,
+    ) -> Option<&mut Held<B>> {
         let place = place(id);
+        let entry = &mut self.places[place];
+        if entry.id != id.value() || !entry.facts.fit(tensor) || K::held(&entry.held).is_none() {
+            return None;
+        }
         self.taken &= !bit(place);
-        self.places[place].id = NONE;
+        entry.id = NONE;
+        Some(&mut entry.held)
     }
 
     /// Whether a tensor is in the place of `id`.
@@ -98,11 +102,14 @@ impl<B: BackendIr> Near<B> {
 
     /// Drop the tensor `id`, if it is here. Whether it was.
     pub(crate) fn discard(&mut self, id: TensorId) -> bool {
-        let Some(entry) = self.get_mut(id) else {
+        let place = place(id);
+        let entry = &mut self.places[place];
+        if entry.id != id.value() {
             return false;
-        };
+        }
+        self.taken &= !bit(place);
+        entry.id = NONE;
         entry.held.clear();
-        self.took(id);
         true
     }
 

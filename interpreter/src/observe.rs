@@ -23,14 +23,25 @@ impl<B: BackendIr> Context<B> {
     /// Execute an operation.
     #[inline]
     pub(crate) fn execute(&mut self, op: &OperationIr) -> Outcome {
-        let is_plain = !self.is_profiled() && !self.in_use.is_any() && self.small > 0;
-        match is_plain && !cfg!(feature = "tracing") {
-            false => self.observe(op, |ctx| operations::execute(ctx, op)),
-            true => operations::execute(self, op),
+        match self.is_looked_at {
+            true => self.observe(op, |ctx| operations::execute(ctx, op)),
+            false => operations::execute(self, op),
         }
     }
 
-    /// Do the work of an operation that may be looked on, or has to be.
+    /// Whether someone looks on, a tensor is quantized, or what a limit allows depends on what else
+    /// there is: whether operations are [observed](Self::observe).
+    pub(crate) fn choose_look(&mut self) {
+        #[cfg(feature = "std")]
+        let is_profiled = self.profiler.is_some();
+        #[cfg(not(feature = "std"))]
+        let is_profiled = false;
+        let is_limited = self.small == 0;
+        self.is_looked_at =
+            cfg!(feature = "tracing") || is_profiled || self.in_use.is_any || is_limited;
+    }
+
+    /// Do the work of an operation, with all that may be of use to know of it.
     #[inline(never)]
     pub(crate) fn observe(
         &mut self,
@@ -52,14 +63,6 @@ impl<B: BackendIr> Context<B> {
             self.record(profiled);
         }
         outcome
-    }
-
-    #[inline]
-    fn is_profiled(&self) -> bool {
-        #[cfg(feature = "std")]
-        return self.profiler.is_some();
-        #[cfg(not(feature = "std"))]
-        false
     }
 
     #[cfg(feature = "std")]

@@ -28,22 +28,9 @@ use crate::limits::{bytes, elements};
 #[derive(Default)]
 pub(crate) struct InUse {
     /// Whether there is, or was, one.
-    is_any: bool,
+    pub(crate) is_any: bool,
     /// The type in which the operation at hand computes with them.
     float: Option<FloatDType>,
-}
-
-impl InUse {
-    /// Whether there is, or was, one.
-    #[inline]
-    pub(crate) fn is_any(&self) -> bool {
-        self.is_any
-    }
-
-    /// There is one from now on.
-    pub(crate) fn begin(&mut self) {
-        self.is_any = true;
-    }
 }
 
 pub(crate) struct Quantized;
@@ -67,11 +54,14 @@ impl<B: BackendIr> TensorKind<B> for Quantized {
         }
     }
 
-    fn put(held: &mut Held<B>, tensor: Self::Primitive) {
-        match held {
-            Held::Quantized(place @ None) => *place = Some(tensor),
-            _ => *held = Held::Quantized(Some(tensor)),
+    fn put(held: &mut Held<B>, tensor: Self::Primitive) -> bool {
+        if let Held::Quantized(place @ None) = held {
+            *place = Some(tensor);
+            return true;
         }
+        let was_empty = held.is_empty();
+        *held = Held::Quantized(Some(tensor));
+        was_empty
     }
 
     fn held(held: &Held<B>) -> Option<&Self::Primitive> {
@@ -278,6 +268,12 @@ pub(crate) fn quantized_bytes(shape: &Shape, scheme: &QuantScheme) -> Option<u64
 
 /// The dtype in which operations at hand compute, and what may be made.
 impl<B: BackendIr> Context<B> {
+    /// There is a quantized tensor from now on.
+    pub(crate) fn begin_quantized(&mut self) {
+        self.in_use.is_any = true;
+        self.choose_look();
+    }
+
     /// The operation is about to be executed: quantized tensors become floats of the type that its
     /// other tensors have.
     pub(crate) fn meet(&mut self, op: &OperationIr) {
@@ -344,7 +340,7 @@ impl<B: BackendIr> Context<B> {
             let dtype = data.dtype();
             return Err(Box::new(Fault::Quantized { dtype }));
         }
-        self.in_use.begin();
+        self.begin_quantized();
         self.admit_bytes(id, quantized_bytes(data.shape(), &scheme))?;
         self.live_bytes.lose_count();
         Ok(())
@@ -428,7 +424,7 @@ impl<B: BackendIr> Context<B> {
     }
 
     pub(crate) fn put_quantized(&mut self, out: &TensorIr, output: QuantizedTensor<B>) -> Outcome {
-        self.in_use.begin();
+        self.begin_quantized();
         // The backend may store it in more bytes than the scheme asks for.
         self.live_bytes.lose_count();
         self.write::<Quantized>(out, output)

@@ -18,6 +18,7 @@ use crate::custom::stream_custom;
 use crate::graph::{INTERMEDIATE, fresh_id};
 use crate::guard::guard;
 use crate::held::{Held, Told};
+use crate::kind::TensorKind;
 
 /// What a slot holds: no more than one of these.
 pub(crate) struct Slot<B: BackendIr> {
@@ -42,6 +43,11 @@ impl<B: BackendIr> Slot<B> {
     fn is_empty(&self) -> bool {
         self.held.is_empty() && self.error.is_none()
     }
+
+    fn clear(&mut self) {
+        self.held.clear();
+        self.error = None;
+    }
 }
 
 /// Where a tensor is.
@@ -61,7 +67,10 @@ struct Name {
 
 /// The slots of the graph that is replayed; without one, there are none.
 pub(crate) struct Slots<B: BackendIr> {
+    /// As many as any replay took; empty and not bound between replays.
     slots: Vec<Slot<B>>,
+    /// Those that are bound.
+    bound: Vec<usize>,
     /// The ids of operations are slots now.
     is_replaying: bool,
     /// Whoever reads a slot declares the dtype and shape that it was written with.
@@ -86,6 +95,7 @@ impl<B: BackendIr> Default for Slots<B> {
     fn default() -> Self {
         Self {
             slots: Vec::new(),
+            bound: Vec::new(),
             is_replaying: false,
             is_uniform: false,
             is_checked: false,
@@ -102,8 +112,9 @@ impl<B: BackendIr> Default for Slots<B> {
 impl<B: BackendIr> Slots<B> {
     /// Begin a replay with as many slots.
     pub(crate) fn open(&mut self, len: usize, is_uniform: bool, is_checked: bool) {
-        self.slots.clear();
-        self.slots.resize_with(len, Slot::default);
+        if self.slots.len() < len {
+            self.slots.resize_with(len, Slot::default);
+        }
         self.replay += 1;
         self.is_replaying = true;
         self.is_uniform = is_uniform;
@@ -127,6 +138,7 @@ impl<B: BackendIr> Slots<B> {
     /// The tensor of the slot is one of the boundary.
     pub(crate) fn bind(&mut self, slot: usize, id: TensorId) {
         self.has_hostile_ids |= id.value() & INTERMEDIATE != 0;
+        self.bound.push(slot);
         self.slots[slot].bound = Some(id);
     }
 
@@ -151,12 +163,6 @@ impl<B: BackendIr> Slots<B> {
         self.is_replaying
     }
 
-    /// Whether a tensor that is held by a slot has been compared with what the IR declares.
-    #[inline]
-    pub(crate) fn is_uniform(&self) -> bool {
-        self.is_uniform
-    }
-
     /// How many slots hold a tensor or an error.
     #[inline]
     pub(crate) fn occupied(&self) -> usize {
@@ -177,8 +183,7 @@ impl<B: BackendIr> Slots<B> {
     pub(crate) fn clear(&mut self, slot: usize) {
         if !self.slots[slot].is_empty() {
             self.occupied -= 1;
-            self.slots[slot].held.clear();
-            self.slots[slot].error = None;
+            self.slots[slot].clear();
         }
     }
 
@@ -189,26 +194,41 @@ impl<B: BackendIr> Slots<B> {
         self.slots[slot].error = Some(error);
     }
 
-    /// The tensor in a slot that is not bound, to be taken out by [`took`](Self::took).
+    /// Whether a tensor that is in a slot is what whoever reads it declares.
     #[inline]
-    pub(crate) fn held(&mut self, slot: usize) -> &mut Held<B> {
-        &mut self.slots[slot].held
+    pub(crate) fn is_uniform(&self) -> bool {
+        self.is_uniform
     }
 
-    /// The tensor of a slot was taken out.
+    /// The tensor in a slot that is not bound, if it is of this kind.
     #[inline]
-    pub(crate) fn took(&mut self) {
+    pub(crate) fn held<K: TensorKind<B>>(&self, slot: usize) -> Option<&K::Primitive> {
+        K::held(&self.slots[slot].held)
+    }
+
+    /// That tensor, to be taken out: it is no longer in the slot.
+    #[inline]
+    pub(crate) fn release<K: TensorKind<B>>(&mut self, slot: usize) -> Option<&mut Held<B>> {
+        let held = &mut self.slots[slot].held;
+        K::held(held)?;
         self.occupied -= 1;
+        Some(held)
     }
 
-    /// The place for a tensor in a slot that is not bound; and whether the slot was empty.
+    /// The place for a tensor in a slot that is not bound.
     #[inline]
-    pub(crate) fn prepare(&mut self, slot: usize) -> (&mut Held<B>, bool) {
+    pub(crate) fn prepare(&mut self, slot: usize) -> &mut Held<B> {
         let slot = &mut self.slots[slot];
-        let was_empty = slot.is_empty();
+        if slot.error.take().is_some() {
+            self.occupied -= 1;
+        }
+        &mut slot.held
+    }
+
+    /// A tensor was put in a slot.
+    #[inline]
+    pub(crate) fn filled(&mut self, was_empty: bool) {
         self.occupied += usize::from(was_empty);
-        slot.error = None;
-        (&mut slot.held, was_empty)
     }
 
     /// What the tensor in a slot that is not bound tells of itself, if there is one.
@@ -236,6 +256,7 @@ impl<B: BackendIr> Context<B> {
         for slot in slots {
             if !self.slots.is_bound(*slot) {
                 let id = self.name_of(*slot);
+                self.slots.bound.push(*slot);
                 self.slots.slots[*slot].bound = Some(id);
                 self.slots.own_ids.push(id);
             }
@@ -249,8 +270,13 @@ impl<B: BackendIr> Context<B> {
         slots.is_checked = false;
         if slots.occupied > 0 {
             self.live_bytes.remove_with(|| slots.total_bytes());
-            slots.slots.clear();
+            for slot in &mut slots.slots {
+                slot.clear();
+            }
             slots.occupied = 0;
+        }
+        for slot in slots.bound.drain(..) {
+            slots.slots[slot].bound = None;
         }
         slots.has_hostile_ids = false;
         while let Some(id) = self.slots.own_ids.pop() {

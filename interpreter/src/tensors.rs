@@ -107,23 +107,27 @@ impl<B: BackendIr> Tensors<B> {
 impl<B: BackendIr> Tensors<B> {
     /// The tensor `id`, if it is near and known to be what the IR declares.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn near(&mut self, id: TensorId, tensor: &TensorIr) -> Option<&mut Held<B>> {
-        let entry = match self.written.get_mut(id) {
+    pub(crate) fn near(&mut self, id: TensorId, tensor: &TensorIr) -> Option<&Held<B>> {
+        let entry = match self.written.get(id) {
             Some(entry) => entry,
             None => {
                 self.kept.used(id);
-                self.kept.get_mut(id)?
+                self.kept.get(id)?
             }
         };
-        entry.facts.fit(tensor).then_some(&mut entry.held)
+        entry.facts.fit(tensor).then_some(&entry.held)
     }
 
-    /// The near tensor `id` was taken out.
-    #[inline]
-    pub(crate) fn took(&mut self, id: TensorId) {
+    /// The same, to be taken out: it is no longer under `id`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn release<K: TensorKind<B>>(
+        &mut self,
+        id: TensorId,
+        tensor: &TensorIr,
+    ) -> Option<&mut Held<B>> {
         match self.written.get(id) {
-            Some(_) => self.written.took(id),
-            None => self.kept.took(id),
+            Some(_) => self.written.release::<K>(id, tensor),
+            None => self.kept.release::<K>(id, tensor),
         }
     }
 
@@ -187,7 +191,9 @@ impl<B: BackendIr> Tensors<B> {
         let place = self.kept.prepare(id, tensor);
         match cast!(handle, HandleKind<B>) {
             Ok(kinded) => *place = kinded.into(),
-            Err(handle) => K::put(place, kind::made::<B, K>(handle, tensor)),
+            Err(handle) => {
+                K::put(place, kind::made::<B, K>(handle, tensor));
+            }
         }
     }
 

@@ -116,8 +116,8 @@ impl<const N: usize> Window<N> {
     #[cold]
     fn steps_are_bounded(&self, x: &TensorIr, batch: [usize; 3], places: [usize; N]) -> Outcome {
         let mut steps = Steps::new(batch);
-        for axis in 0..N {
-            steps.add_axis(self.kernel[axis], places[axis], x.shape[axis + 2]);
+        for (axis, places) in places.into_iter().enumerate() {
+            steps.add_axis(self.kernel[axis], places, x.shape[axis + 2]);
         }
         steps.bounded(x)
     }

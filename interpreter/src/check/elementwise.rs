@@ -13,6 +13,7 @@ use crate::known::same_dims;
 use crate::quantized::{become_alike, readable};
 
 /// Both tensors have the same shape.
+#[inline]
 pub(crate) fn same_shape(tensor: &TensorIr, other: &TensorIr) -> Outcome {
     shaped(other, &tensor.shape[..])
 }
@@ -27,12 +28,19 @@ pub(crate) fn two(first: &TensorIr, second: &TensorIr) -> Outcome {
 
 /// The scalar is one that the tensor's type holds, if that is an integer: backends convert it, and
 /// refuse another in their own way. What follows the point is cut off.
+#[inline]
 pub(crate) fn scalar_of(tensor: &TensorIr, scalar: &ScalarIr) -> Outcome {
+    match is_integer(tensor.dtype) {
+        true => integer_of(tensor, scalar),
+        false => Ok(()),
+    }
+}
+
+fn integer_of(tensor: &TensorIr, scalar: &ScalarIr) -> Outcome {
     let dtype = tensor.dtype;
-    ensure(
-        !is_integer(dtype) || integer(scalar, dtype).is_some(),
-        || alloc::format!("{} is {dtype:?}, which does not hold {scalar:?}", tensor.id),
-    )
+    ensure(integer(scalar, dtype).is_some(), || {
+        alloc::format!("{} is {dtype:?}, which does not hold {scalar:?}", tensor.id)
+    })
 }
 
 /// The scalar is not zero, where the tensor holds integers.

@@ -109,7 +109,7 @@ fn check_output<B: BackendIr>(output: &TensorIr, ctx: &mut Context<B>) -> Outcom
         Kind::Int => ctx.compare::<Int>(output),
         Kind::Bool => ctx.compare::<Bool>(output),
         Kind::Quantized => {
-            ctx.in_use.begin();
+            ctx.begin_quantized();
             ctx.compare::<Quantized>(output)
         }
     };
