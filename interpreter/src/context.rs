@@ -393,21 +393,18 @@ impl<B: BackendIr> Context<B> {
         if !IS_ALIKE && !same_plain_dtype(output.dtype(), out.dtype) {
             return self.write_other::<K>(out, output);
         }
-        let is_new = match self.slots.place(out.id) {
+        match self.slots.place(out.id) {
             Place::Client(id) => {
-                let (place, is_new) = self.tensors.prepare(id, out);
-                K::put(place, output);
-                is_new
+                if self.tensors.has_no_room(id) && !self.tensors.make_room(id) {
+                    // It takes the place of another.
+                    self.live_bytes.lose_count();
+                }
+                K::put(self.tensors.prepare(id, out), output);
             }
-            Place::Slot(slot) => {
-                let was_empty = K::put(self.slots.prepare(slot), output);
-                self.slots.filled(was_empty);
-                was_empty
-            }
-        };
-        if !is_new {
-            // It took the place of another.
-            self.live_bytes.lose_count();
+            Place::Slot(slot) => match K::put(self.slots.prepare(slot), output) {
+                true => self.slots.filled(),
+                false => self.live_bytes.lose_count(),
+            },
         }
         Ok(())
     }

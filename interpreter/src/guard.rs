@@ -18,20 +18,27 @@ use crate::context::Outcome;
 pub(crate) fn guard<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
-        let message = if let Some(message) = payload.downcast_ref::<&str>() {
-            (*message).into()
-        } else if let Some(message) = payload.downcast_ref::<alloc::string::String>() {
-            message.clone()
-        } else {
-            "without a message".into()
-        };
-        // The payload is the backend's too: it may panic once more when it is dropped.
-        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-            core::mem::forget(again);
-        }
-        Err(Box::new(crate::Fault::Panicked { message }))
-    })
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| panicked(payload))
+}
+
+#[cfg(feature = "std")]
+#[cold]
+#[inline(never)]
+fn panicked<T>(payload: Box<dyn core::any::Any + Send>) -> Outcome<T> {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    let message = if let Some(message) = payload.downcast_ref::<&str>() {
+        (*message).into()
+    } else if let Some(message) = payload.downcast_ref::<alloc::string::String>() {
+        message.clone()
+    } else {
+        "without a message".into()
+    };
+    // The payload is the backend's too: it may panic once more when it is dropped.
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        core::mem::forget(again);
+    }
+    Err(Box::new(crate::Fault::Panicked { message }))
 }
 
 /// Do `work`.

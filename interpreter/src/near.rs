@@ -141,7 +141,9 @@ impl<B: BackendIr> Near<B> {
     /// The tensor in the place of `id` is in use.
     #[inline]
     pub(crate) fn used(&mut self, id: TensorId) {
-        self.idle &= !bit(place(id));
+        if self.idle != 0 {
+            self.idle &= !bit(place(id));
+        }
     }
 
     /// The place of `id`, where no tensor is, for one that is what the IR declares.

@@ -219,16 +219,17 @@ impl<B: BackendIr> Slots<B> {
     #[inline]
     pub(crate) fn prepare(&mut self, slot: usize) -> &mut Held<B> {
         let slot = &mut self.slots[slot];
-        if slot.error.take().is_some() {
+        if slot.error.is_some() {
+            slot.error = None;
             self.occupied -= 1;
         }
         &mut slot.held
     }
 
-    /// A tensor was put in a slot.
+    /// A tensor was put in a slot that was empty.
     #[inline]
-    pub(crate) fn filled(&mut self, was_empty: bool) {
-        self.occupied += usize::from(was_empty);
+    pub(crate) fn filled(&mut self) {
+        self.occupied += 1;
     }
 
     /// What the tensor in a slot that is not bound tells of itself, if there is one.

@@ -131,24 +131,27 @@ impl<B: BackendIr> Tensors<B> {
         }
     }
 
-    /// The place for a tensor, which is what the IR declares, under `id`; and whether nothing was
-    /// under `id`.
+    /// Whether [room must be made](Self::make_room) for a tensor under `id`.
     #[inline]
-    pub(crate) fn prepare(&mut self, id: TensorId, tensor: &TensorIr) -> (&mut Held<B>, bool) {
-        let is_taken = self.written.is_taken(id) || self.may_be_there(id);
-        let is_new = !is_taken || self.make_room(id);
-        (self.written.prepare(id, tensor), is_new)
+    pub(crate) fn has_no_room(&self, id: TensorId) -> bool {
+        self.written.is_taken(id) || self.may_be_there(id)
     }
 
-    /// Clear the place of `id` among the tensors written last, and let go of what `id` holds.
-    /// Whether it held nothing.
+    /// Let go of what `id` holds, and clear its place among the tensors written last. Whether it held
+    /// nothing.
     #[inline(never)]
-    fn make_room(&mut self, id: TensorId) -> bool {
+    pub(crate) fn make_room(&mut self, id: TensorId) -> bool {
         let is_new = !self.forget(id);
         if let Some(other) = self.written.vacate(id) {
             self.settle(other);
         }
         is_new
+    }
+
+    /// The place for a tensor under `id`, which is what the IR declares, where there is room.
+    #[inline]
+    pub(crate) fn prepare(&mut self, id: TensorId, tensor: &TensorIr) -> &mut Held<B> {
+        self.written.prepare(id, tensor)
     }
 
     /// Put a tensor that was near among the handles.

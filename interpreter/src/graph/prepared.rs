@@ -22,6 +22,8 @@ use crate::limits::Limits;
 pub(crate) struct Prepared {
     operations: Vec<OperationIr>,
     slots: HashMap<TensorId, usize>,
+    /// The tensors of the bindings in the order that they stood in the last time, with their slots.
+    order: Vec<(TensorId, Option<usize>)>,
     /// The slots of the graph's inputs, in their order.
     inputs: Vec<usize>,
     /// The ids that others know the slots by, unless that is of no importance.
@@ -140,6 +142,7 @@ impl Prepared {
                 .filter_map(|input| slots.get(input).copied())
                 .collect(),
             slots,
+            order: Vec::new(),
             names: None,
             is_uniform: preparer.is_uniform,
             dims: preparer.dims,
@@ -181,9 +184,13 @@ impl Prepared {
         if let Some(names) = &self.names {
             ctx.slots.give_names(names);
         }
-        for (relative, concrete) in tensors {
-            if let Some(slot) = self.slots.get(relative) {
-                ctx.slots.bind(*slot, *concrete);
+        for (position, (relative, concrete)) in tensors.iter().enumerate() {
+            let slot = match self.order.get(position) {
+                Some((known, slot)) if known == relative => *slot,
+                _ => self.find(position, *relative),
+            };
+            if let Some(slot) = slot {
+                ctx.slots.bind(slot, *concrete);
             }
         }
         if !self.inputs.iter().all(|input| ctx.slots.is_bound(*input)) {
@@ -195,6 +202,15 @@ impl Prepared {
             ctx.name_custom(&self.operations[*position], named);
         }
         true
+    }
+
+    /// The slot of a tensor that stands at this place in the bindings.
+    #[cold]
+    fn find(&mut self, position: usize, relative: TensorId) -> Option<usize> {
+        let slot = self.slots.get(&relative).copied();
+        self.order.truncate(position);
+        self.order.push((relative, slot));
+        slot
     }
 
     #[cold]
