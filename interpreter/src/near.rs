@@ -17,9 +17,6 @@ use crate::known::Facts;
 /// their own.
 const PLACES: usize = u64::BITS as usize;
 
-/// The id of places that hold no tensor. A tensor that has it is not found here.
-const NONE: u64 = u64::MAX;
-
 /// Some tensors, each in the one place that its id gives it.
 pub(crate) struct Near<B: BackendIr> {
     places: Box<[Entry<B>]>,
@@ -31,22 +28,22 @@ pub(crate) struct Near<B: BackendIr> {
 
 /// A tensor, what is known of it, and its id.
 pub(crate) struct Entry<B: BackendIr> {
+    /// Where no tensor is, an id that belongs in another place.
     id: u64,
     pub(crate) facts: Facts,
     pub(crate) held: Held<B>,
 }
 
-impl<B: BackendIr> Default for Entry<B> {
-    fn default() -> Self {
+impl<B: BackendIr> Entry<B> {
+    /// No tensor, in the place of `id`.
+    fn none(id: u64) -> Self {
         Self {
-            id: NONE,
+            id: !id,
             facts: Facts::NONE,
             held: Held::default(),
         }
     }
-}
 
-impl<B: BackendIr> Entry<B> {
     pub(crate) fn id(&self) -> TensorId {
         TensorId::new(self.id)
     }
@@ -54,9 +51,8 @@ impl<B: BackendIr> Entry<B> {
 
 impl<B: BackendIr> Default for Near<B> {
     fn default() -> Self {
-        let places = core::iter::repeat_with(Entry::default).take(PLACES);
         Self {
-            places: places.collect(),
+            places: (0..PLACES as u64).map(Entry::none).collect(),
             taken: 0,
             idle: 0,
         }
@@ -90,7 +86,7 @@ impl<B: BackendIr> Near<B> {
             return None;
         }
         self.taken &= !bit(place);
-        entry.id = NONE;
+        entry.id = !id.value();
         Some(&mut entry.held)
     }
 
@@ -108,7 +104,7 @@ impl<B: BackendIr> Near<B> {
             return false;
         }
         self.taken &= !bit(place);
-        entry.id = NONE;
+        entry.id = !id.value();
         entry.held.clear();
         true
     }
@@ -126,7 +122,7 @@ impl<B: BackendIr> Near<B> {
         let place = place(id);
         let is_taken = self.is_taken(id);
         self.taken &= !bit(place);
-        is_taken.then(|| mem::take(&mut self.places[place]))
+        is_taken.then(|| mem::replace(&mut self.places[place], Entry::none(id.value())))
     }
 
     /// Whether the tensor in the place of `id` may go: it was not read since the last time that was
