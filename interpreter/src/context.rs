@@ -11,17 +11,15 @@ use burn_backend::{
     DType, ExecutionError, Shape, TensorMetadata,
     tensor::{BoolTensor, FloatTensor, IntTensor},
 };
-use burn_ir::{BackendIr, Handle, HandleKind, OperationIr, TensorId, TensorIr, TensorStatus};
+use burn_ir::{BackendIr, Handle, OperationIr, TensorId, TensorIr, TensorStatus};
 use burn_std::sync::Mutex;
-use castaway::cast;
 
 use crate::collective::{BackendCollective, Collective};
 use crate::custom_op::CustomOpRegistry;
 use crate::error::{Fault, OpError};
-use crate::held::{Held, Told};
+use crate::held::{Held, Mismatch};
 use crate::info::Kind;
-use crate::kind::{self, Bool, Float, Int, TensorKind, same_dtype, same_plain_dtype};
-use crate::known::same_dims;
+use crate::kind::{Bool, Float, Int, TensorKind, same_dtype, same_plain_dtype};
 use crate::limits::{Limits, declared_bytes, is_small};
 use crate::live::{LiveBytes, Releasing};
 use crate::quantized::{InUse, readable};
@@ -222,9 +220,9 @@ impl<B: BackendIr> Context<B> {
         tensor: &TensorIr,
     ) -> Outcome<K::Primitive> {
         let primitive = self.read::<K>(tensor)?;
-        match is_declared(&primitive, tensor) {
-            true => Ok(primitive),
-            false => Err(self.mismatched(tensor, Mismatch::of(&primitive, tensor))),
+        match Mismatch::of(&primitive, tensor) {
+            None => Ok(primitive),
+            Some(mismatch) => Err(self.mismatched(tensor, mismatch)),
         }
     }
 
@@ -236,88 +234,43 @@ impl<B: BackendIr> Context<B> {
         id: TensorId,
         tensor: &TensorIr,
     ) -> Outcome<K::Primitive> {
-        match tensor.status {
-            TensorStatus::ReadOnly => self.read_copy::<K>(id, tensor),
-            TensorStatus::ReadWrite => self.read_last::<K>(id, tensor),
-            TensorStatus::NotInit => Err(self.no_handle(Place::Client(id), tensor.status)),
+        let mut held = self.held(id, tensor)?;
+        match K::take(&mut held) {
+            Some(primitive) => Ok(primitive),
+            None => Err(self.wrong_kind(tensor, K::KIND)),
         }
     }
 
-    fn read_copy<K: TensorKind<B>>(
-        &mut self,
-        id: TensorId,
-        tensor: &TensorIr,
-    ) -> Outcome<K::Primitive> {
-        let Some((handle, reads)) = self.tensors.look(id, tensor) else {
-            return Err(self.no_handle(Place::Client(id), tensor.status));
-        };
-        let Ok(kinded) = cast!(handle, &HandleKind<B>) else {
-            let made = kind::made::<B, K>(handle.clone(), tensor);
-            return self.compared::<K>(made, tensor);
-        };
-        let mismatch = match K::of(kinded) {
-            Some(primitive) if reads > 0 => {
-                let primitive = primitive.clone();
-                self.tensors.keep::<K>(id, tensor, reads);
-                return Ok(primitive);
-            }
-            Some(primitive) if is_declared(primitive, tensor) => {
-                let primitive = primitive.clone();
-                self.tensors.learn(id, tensor);
-                return Ok(primitive);
-            }
-            Some(primitive) => Mismatch::of(primitive, tensor),
-            None => Mismatch::Dtype(Told::by_kind(kinded).dtype),
-        };
-        Err(self.mismatched(tensor, mismatch))
-    }
-
-    fn read_last<K: TensorKind<B>>(
-        &mut self,
-        id: TensorId,
-        tensor: &TensorIr,
-    ) -> Outcome<K::Primitive> {
-        let is_known = self.tensors.is_known(id, tensor);
+    fn held(&mut self, id: TensorId, tensor: &TensorIr) -> Outcome<Held<B>> {
+        let reads = self.tensors.reads(id, tensor);
         let handle = self.handle(id, tensor.status)?;
-        let primitive = match cast!(handle, HandleKind<B>) {
-            Ok(kinded) => {
-                let mut held = Held::from(kinded);
-                match K::take(&mut held) {
-                    Some(primitive) => primitive,
-                    None => {
-                        let dtype = held.told().map_or(tensor.dtype, |told| told.dtype);
-                        return Err(self.mismatched(tensor, Mismatch::Dtype(dtype)));
-                    }
-                }
-            }
-            Err(handle) => kind::made::<B, K>(handle, tensor),
-        };
-        if is_known {
-            self.live_bytes.remove_declared(tensor);
-            return Ok(primitive);
+        let held = Held::of_handle(handle, tensor);
+        if reads == 0
+            && let Some(mismatch) = held.mismatch(tensor)
+        {
+            return Err(self.mismatched(tensor, mismatch));
         }
-        self.compared::<K>(primitive, tensor)
+        match tensor.status {
+            TensorStatus::ReadWrite => self.live_bytes.remove_declared(tensor),
+            _ if reads == 0 => self.tensors.learn(id, tensor),
+            _ => self.tensors.keep(id, tensor, reads),
+        }
+        Ok(held)
     }
 
     /// Compare the tensor, which is among the handles, with what the IR declares.
-    pub(crate) fn compare<K: TensorKind<B>>(&mut self, tensor: &TensorIr) -> Outcome {
+    pub(crate) fn compare(&mut self, tensor: &TensorIr) -> Outcome {
         let id = tensor.id;
-        let Some((handle, _)) = self.tensors.look(id, tensor) else {
+        let Some(handle) = self.tensors.look(id) else {
             return Err(self.no_handle(Place::Client(id), TensorStatus::ReadOnly));
         };
-        let Ok(kinded) = cast!(handle, &HandleKind<B>) else {
-            let made = kind::made::<B, K>(handle.clone(), tensor);
-            return self.compared::<K>(made, tensor).map(drop);
-        };
-        let mismatch = match K::of(kinded) {
-            Some(primitive) if is_declared(primitive, tensor) => {
+        match Mismatch::of_handle::<B>(handle, tensor) {
+            None => {
                 self.tensors.learn(id, tensor);
-                return Ok(());
+                Ok(())
             }
-            Some(primitive) => Mismatch::of(primitive, tensor),
-            None => Mismatch::Dtype(Told::by_kind(kinded).dtype),
-        };
-        Err(self.mismatched(tensor, mismatch))
+            Some(mismatch) => Err(self.mismatched(tensor, mismatch)),
+        }
     }
 
     /// The tensor, if it is what the IR declares.
@@ -326,8 +279,8 @@ impl<B: BackendIr> Context<B> {
         primitive: K::Primitive,
         tensor: &TensorIr,
     ) -> Outcome<K::Primitive> {
-        if !is_declared(&primitive, tensor) {
-            return Err(self.mismatched(tensor, Mismatch::of(&primitive, tensor)));
+        if let Some(mismatch) = Mismatch::of(&primitive, tensor) {
+            return Err(self.mismatched(tensor, mismatch));
         }
         if let TensorStatus::ReadWrite = tensor.status {
             self.live_bytes.remove_declared(tensor);
@@ -422,8 +375,10 @@ impl<B: BackendIr> Context<B> {
             }
             output = K::cast(output, out.dtype);
         }
-        if self.must_check() && !is_declared(&output, out) {
-            return Err(self.mismatched(out, Mismatch::of(&output, out)));
+        if self.must_check()
+            && let Some(mismatch) = Mismatch::of(&output, out)
+        {
+            return Err(self.mismatched(out, mismatch));
         }
         self.write_as::<K, true>(out, output)
     }
@@ -564,28 +519,6 @@ impl<B: BackendIr> Context<B> {
                 Err(Box::new(Fault::MissingOutput { id }))
             }
             (None, _) => Ok(()),
-        }
-    }
-}
-
-/// The backend's tensor is what the IR declares.
-#[inline]
-fn is_declared(primitive: &impl TensorMetadata, tensor: &TensorIr) -> bool {
-    same_dtype(primitive.dtype(), tensor.dtype) && same_dims(&primitive.shape(), &tensor.shape)
-}
-
-/// What a tensor is, where the IR declares something else.
-enum Mismatch {
-    Dtype(DType),
-    Shape(Shape),
-}
-
-impl Mismatch {
-    #[cold]
-    fn of(actual: &impl TensorMetadata, tensor: &TensorIr) -> Self {
-        match same_dtype(actual.dtype(), tensor.dtype) {
-            true => Self::Shape(actual.shape()),
-            false => Self::Dtype(actual.dtype()),
         }
     }
 }

@@ -4,9 +4,12 @@ use burn_backend::{
     DType, Shape, TensorMetadata,
     tensor::{BoolTensor, FloatTensor, IntTensor, QuantizedTensor},
 };
-use burn_ir::{BackendIr, HandleKind, TensorHandle};
+use burn_ir::{BackendIr, HandleKind, TensorHandle, TensorIr};
 use castaway::cast;
 
+use crate::info::Kind;
+use crate::kind::{kind_of, same_dtype};
+use crate::known::same_dims;
 use crate::limits::bytes;
 
 /// A tensor by its kind, or none: it was taken out.
@@ -38,6 +41,32 @@ impl<B: BackendIr> From<HandleKind<B>> for Held<B> {
 }
 
 impl<B: BackendIr> Held<B> {
+    /// The tensor that a handle is of. One that does not carry the kind is of any.
+    pub(crate) fn of_handle(handle: B::Handle, tensor: &TensorIr) -> Self {
+        let handle = match cast!(handle, HandleKind<B>) {
+            Ok(tensor) => return tensor.into(),
+            Err(handle) => handle,
+        };
+        let shape = tensor.shape.clone();
+        let handle = TensorHandle { handle, shape };
+        match kind_of(tensor.dtype) {
+            Kind::Float => Self::Float(Some(B::float_tensor(handle))),
+            Kind::Int => Self::Int(Some(B::int_tensor(handle))),
+            Kind::Bool => Self::Bool(Some(B::bool_tensor(handle))),
+            Kind::Quantized => Self::Quantized(Some(B::quantized_tensor(handle))),
+        }
+    }
+
+    /// What the tensor is, if it is not what the IR declares.
+    pub(crate) fn mismatch(&self, tensor: &TensorIr) -> Option<Mismatch> {
+        match self {
+            Self::Float(held) => Mismatch::of(held.as_ref()?, tensor),
+            Self::Int(held) => Mismatch::of(held.as_ref()?, tensor),
+            Self::Bool(held) => Mismatch::of(held.as_ref()?, tensor),
+            Self::Quantized(held) => Mismatch::of(held.as_ref()?, tensor),
+        }
+    }
+
     /// Whether the tensor was taken out.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
@@ -112,6 +141,37 @@ impl Told {
                 let (handle, shape) = (handle.clone(), Shape::new([]));
                 Self::by(&B::float_tensor(TensorHandle { handle, shape }))
             }
+        }
+    }
+}
+
+/// What a tensor is, where the IR declares something else.
+pub(crate) enum Mismatch {
+    Dtype(DType),
+    Shape(Shape),
+}
+
+impl Mismatch {
+    /// What the backend's tensor is, if it is not what the IR declares.
+    pub(crate) fn of(actual: &impl TensorMetadata, tensor: &TensorIr) -> Option<Self> {
+        Self::between(actual.dtype(), actual.shape(), tensor)
+    }
+
+    fn between(dtype: DType, shape: Shape, tensor: &TensorIr) -> Option<Self> {
+        if !same_dtype(dtype, tensor.dtype) {
+            return Some(Self::Dtype(dtype));
+        }
+        (!same_dims(&shape[..], &tensor.shape[..])).then_some(Self::Shape(shape))
+    }
+
+    /// What the tensor of a handle is, if it is not what the IR declares.
+    pub(crate) fn of_handle<B: BackendIr>(handle: &B::Handle, tensor: &TensorIr) -> Option<Self> {
+        match cast!(handle, &HandleKind<B>) {
+            Ok(HandleKind::Float(actual)) => Self::of(actual, tensor),
+            Ok(HandleKind::Int(actual)) => Self::of(actual, tensor),
+            Ok(HandleKind::Bool(actual)) => Self::of(actual, tensor),
+            Ok(HandleKind::Quantized(actual)) => Self::of(actual, tensor),
+            Err(handle) => Held::<B>::of_handle(handle.clone(), tensor).mismatch(tensor),
         }
     }
 }

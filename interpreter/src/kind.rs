@@ -7,7 +7,7 @@ use burn_backend::{
     quantization::QuantScheme,
     tensor::{BoolTensor, FloatTensor, IntTensor, QuantizedTensor},
 };
-use burn_ir::{BackendIr, HandleKind, TensorHandle, TensorIr};
+use burn_ir::BackendIr;
 
 use crate::held::Held;
 use crate::info::Kind;
@@ -22,9 +22,6 @@ pub(crate) trait TensorKind<B: BackendIr> {
 
     /// Whether tensors of this kind have elements of type `dtype`.
     fn has(dtype: DType) -> bool;
-    fn from_handle(handle: TensorHandle<B::Handle>) -> Self::Primitive;
-    /// The tensor in a handle of this kind.
-    fn of(handle: &HandleKind<B>) -> Option<&Self::Primitive>;
     /// Hold the tensor, mostly where one of its kind was taken out. Whether none was there.
     fn put(held: &mut Held<B>, tensor: Self::Primitive) -> bool;
     /// The tensor that is held, if it is of this kind.
@@ -53,17 +50,6 @@ impl<B: BackendIr> TensorKind<B> for Float {
 
     fn has(dtype: DType) -> bool {
         dtype.is_float()
-    }
-
-    fn from_handle(handle: TensorHandle<B::Handle>) -> Self::Primitive {
-        B::float_tensor(handle)
-    }
-
-    fn of(handle: &HandleKind<B>) -> Option<&Self::Primitive> {
-        match handle {
-            HandleKind::Float(tensor) => Some(tensor),
-            _ => None,
-        }
     }
 
     #[inline]
@@ -114,17 +100,6 @@ impl<B: BackendIr> TensorKind<B> for Int {
         dtype.is_int() || dtype.is_uint()
     }
 
-    fn from_handle(handle: TensorHandle<B::Handle>) -> Self::Primitive {
-        B::int_tensor(handle)
-    }
-
-    fn of(handle: &HandleKind<B>) -> Option<&Self::Primitive> {
-        match handle {
-            HandleKind::Int(tensor) => Some(tensor),
-            _ => None,
-        }
-    }
-
     #[inline]
     fn put(held: &mut Held<B>, tensor: Self::Primitive) -> bool {
         if let Held::Int(place @ None) = held {
@@ -163,17 +138,6 @@ impl<B: BackendIr> TensorKind<B> for Bool {
 
     fn has(dtype: DType) -> bool {
         dtype.is_bool()
-    }
-
-    fn from_handle(handle: TensorHandle<B::Handle>) -> Self::Primitive {
-        B::bool_tensor(handle)
-    }
-
-    fn of(handle: &HandleKind<B>) -> Option<&Self::Primitive> {
-        match handle {
-            HandleKind::Bool(tensor) => Some(tensor),
-            _ => None,
-        }
     }
 
     #[inline]
@@ -246,13 +210,4 @@ fn same_other_dtype(actual: DType, declared: DType) -> bool {
             (actual, declared),
             (DType::F32, DType::Flex32) | (DType::Flex32, DType::F32)
         )
-}
-
-/// The tensor behind a handle that does not carry the kind: it is a tensor of any kind.
-pub(crate) fn made<B: BackendIr, K: TensorKind<B>>(
-    handle: B::Handle,
-    tensor: &TensorIr,
-) -> K::Primitive {
-    let shape = tensor.shape.clone();
-    K::from_handle(TensorHandle { handle, shape })
 }

@@ -13,7 +13,7 @@ use burn_backend::{
     quantization::{BlockSize, QuantMode, QuantScheme, QuantStore, QuantValue, params_shape},
     tensor::{FloatTensor, QuantizedTensor},
 };
-use burn_ir::{BackendIr, HandleKind, OperationIr, TensorHandle, TensorId, TensorIr};
+use burn_ir::{BackendIr, OperationIr, TensorId, TensorIr};
 use burn_std::quantization::{global_scale_size, scale_size};
 
 use crate::context::{Context, Outcome};
@@ -41,17 +41,6 @@ impl<B: BackendIr> TensorKind<B> for Quantized {
 
     fn has(dtype: DType) -> bool {
         is_quantized(dtype)
-    }
-
-    fn from_handle(handle: TensorHandle<B::Handle>) -> Self::Primitive {
-        B::quantized_tensor(handle)
-    }
-
-    fn of(handle: &HandleKind<B>) -> Option<&Self::Primitive> {
-        match handle {
-            HandleKind::Quantized(tensor) => Some(tensor),
-            _ => None,
-        }
     }
 
     fn put(held: &mut Held<B>, tensor: Self::Primitive) -> bool {

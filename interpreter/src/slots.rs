@@ -13,6 +13,8 @@ use burn_ir::{
     BackendIr, CustomOpIr, IrVisitorMut, OperationIr, TensorError, TensorId, TensorIr, TensorStatus,
 };
 
+use hashbrown::HashMap;
+
 use crate::context::{Context, Outcome};
 use crate::custom::stream_custom;
 use crate::graph::{INTERMEDIATE, fresh_id};
@@ -316,17 +318,9 @@ impl<B: BackendIr> Context<B> {
 
     /// The operation with ids in place of slots.
     pub(crate) fn named(&mut self, op: &OperationIr) -> OperationIr {
-        struct Namer<'c, B: BackendIr>(&'c mut Context<B>);
-
-        impl<B: BackendIr> IrVisitorMut for Namer<'_, B> {
-            fn visit_tensor_mut(&mut self, tensor: &mut TensorIr) {
-                tensor.id = self.0.name(tensor.id);
-            }
-        }
-
-        let mut op = op.clone();
-        op.visit_mut(&mut Namer(self));
-        op
+        let slots: Vec<TensorId> = op.nodes().into_iter().map(|tensor| tensor.id).collect();
+        let ids = slots.iter().map(|slot| (*slot, self.name(*slot)));
+        renamed(op, &ids.collect())
     }
 
     /// Do `work` with ids in place of slots.
@@ -373,4 +367,19 @@ impl<B: BackendIr> Context<B> {
             }
         }
     }
+}
+
+/// The operation with these ids in place of those.
+fn renamed(op: &OperationIr, ids: &HashMap<TensorId, TensorId>) -> OperationIr {
+    struct Renamer<'i>(&'i HashMap<TensorId, TensorId>);
+
+    impl IrVisitorMut for Renamer<'_> {
+        fn visit_tensor_mut(&mut self, tensor: &mut TensorIr) {
+            tensor.id = self.0.get(&tensor.id).copied().unwrap_or(tensor.id);
+        }
+    }
+
+    let mut op = op.clone();
+    op.visit_mut(&mut Renamer(ids));
+    op
 }

@@ -3,11 +3,10 @@
 //! Their home is burn-ir's `HandleContainer`: custom operations work on it. The tensors written last,
 //! and those read most, are near until their place is needed or a custom operation may look for them.
 
-use burn_ir::{BackendIr, Handle, HandleContainer, HandleKind, TensorError, TensorId, TensorIr};
-use castaway::cast;
+use burn_ir::{BackendIr, Handle, HandleContainer, TensorError, TensorId, TensorIr};
 
 use crate::held::{Held, Told};
-use crate::kind::{self, TensorKind};
+use crate::kind::TensorKind;
 use crate::known::Known;
 use crate::near::{Entry, Near};
 
@@ -177,27 +176,21 @@ impl<B: BackendIr> Tensors<B> {
 
     /// Keep the tensor `id` near, if it was read as often as is worth that.
     #[inline]
-    pub(crate) fn keep<K: TensorKind<B>>(&mut self, id: TensorId, tensor: &TensorIr, reads: u32) {
+    pub(crate) fn keep(&mut self, id: TensorId, tensor: &TensorIr, reads: u32) {
         if reads >= READS && (!self.kept.is_taken(id) || self.kept.is_idle(id)) {
-            self.move_near::<K>(id, tensor);
+            self.move_near(id, tensor);
         }
     }
 
     #[cold]
-    fn move_near<K: TensorKind<B>>(&mut self, id: TensorId, tensor: &TensorIr) {
+    fn move_near(&mut self, id: TensorId, tensor: &TensorIr) {
         let Some(Handle::Existing(handle)) = self.handles.remove_handle(id) else {
             return;
         };
         if let Some(other) = self.kept.vacate(id) {
             self.settle(other);
         }
-        let place = self.kept.prepare(id, tensor);
-        match cast!(handle, HandleKind<B>) {
-            Ok(kinded) => *place = kinded.into(),
-            Err(handle) => {
-                K::put(place, kind::made::<B, K>(handle, tensor));
-            }
-        }
+        *self.kept.prepare(id, tensor) = Held::of_handle(handle, tensor);
     }
 
     /// Whether `id` may be among the handles, or kept.
@@ -215,17 +208,17 @@ impl<B: BackendIr> Tensors<B> {
 
 /// The handles.
 impl<B: BackendIr> Tensors<B> {
-    /// The handle of the tensor `id`, and how often it was found to be what the IR declares.
-    pub(crate) fn look(&mut self, id: TensorId, tensor: &TensorIr) -> Option<(&B::Handle, u32)> {
+    /// The handle of the tensor `id`.
+    pub(crate) fn look(&mut self, id: TensorId) -> Option<&B::Handle> {
         self.settle_one(id);
-        let reads = self.known.reads(id, tensor);
-        Some((self.handles.get_handle_ref(&id)?, reads))
+        self.handles.get_handle_ref(&id)
     }
 
-    /// Whether the tensor `id`, which is among the handles, is known to be what the IR declares.
-    pub(crate) fn is_known(&mut self, id: TensorId, tensor: &TensorIr) -> bool {
+    /// How often the tensor `id`, which is among the handles, was found to be what the IR declares,
+    /// with this time; 0 if it is not known to be.
+    pub(crate) fn reads(&mut self, id: TensorId, tensor: &TensorIr) -> u32 {
         self.settle_one(id);
-        self.known.reads(id, tensor) > 0
+        self.known.reads(id, tensor)
     }
 
     /// The tensor `id` is what the IR declares.

@@ -10,9 +10,7 @@ use crate::context::{Context, Outcome};
 use crate::error::Fault;
 use crate::graph::fresh_id;
 use crate::guard::guard;
-use crate::info::Kind;
-use crate::kind::{Bool, Float, Int, kind_of};
-use crate::quantized::Quantized;
+use crate::quantized::is_quantized;
 
 /// The data of an initialized tensor is registered by itself.
 pub(crate) fn stream_init<B: BackendIr>(_op: &InitOperationIr, _ctx: &mut Context<B>) -> Outcome {
@@ -104,16 +102,10 @@ fn set_aside<H: Clone>(op: &CustomOpIr, handles: &mut HandleContainer<H>) -> Opt
 
 /// An output of a handler is what the operation declares.
 fn check_output<B: BackendIr>(output: &TensorIr, ctx: &mut Context<B>) -> Outcome {
-    let compared = match kind_of(output.dtype) {
-        Kind::Float => ctx.compare::<Float>(output),
-        Kind::Int => ctx.compare::<Int>(output),
-        Kind::Bool => ctx.compare::<Bool>(output),
-        Kind::Quantized => {
-            ctx.begin_quantized();
-            ctx.compare::<Quantized>(output)
-        }
-    };
-    compared.map_err(|fault| match *fault {
+    if is_quantized(output.dtype) {
+        ctx.begin_quantized();
+    }
+    ctx.compare(output).map_err(|fault| match *fault {
         Fault::Errored { error, .. } => Box::new(Fault::Handler { error }),
         Fault::MissingTensor { id } => Box::new(Fault::MissingOutput { id }),
         _ => fault,
