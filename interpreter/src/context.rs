@@ -394,10 +394,11 @@ impl<B: BackendIr> Context<B> {
     }
 
     fn read_list<K: TensorKind<B>>(&mut self, tensors: &[TensorIr]) -> Outcome<Vec<K::Primitive>> {
-        tensors
-            .iter()
-            .map(|tensor| self.read::<K>(tensor))
-            .collect()
+        let mut list = Vec::with_capacity(tensors.len());
+        for tensor in tensors {
+            list.push(self.read::<K>(tensor)?);
+        }
+        Ok(list)
     }
 
     /// Settle a failed operation: its last uses are over, its outputs carry the error.
