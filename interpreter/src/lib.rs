@@ -87,6 +87,7 @@
 
 extern crate alloc;
 
+mod access;
 mod check;
 mod collective;
 mod context;

@@ -1,7 +1,7 @@
 //! Where the tensors of a graph are while it is replayed.
 //!
 //! The operations of a prepared graph have slots in place of ids. A tensor of the graph's boundary
-//! is bound to the id that the client knows it by, and stays among the other handles. An
+//! is bound to the id that the client knows it by, and stays with the client's other tensors. An
 //! intermediate tensor is held by its slot: nothing is looked up for it. It gets an id only where
 //! others must be told of it in an error. One that a custom operation reads or writes has an id for
 //! the whole replay, and is among the handles: its handler looks for it there.
@@ -12,7 +12,6 @@ use core::mem;
 use burn_ir::{
     BackendIr, CustomOpIr, IrVisitorMut, OperationIr, TensorError, TensorId, TensorIr, TensorStatus,
 };
-
 use hashbrown::HashMap;
 
 use crate::context::{Context, Outcome};
@@ -71,6 +70,8 @@ struct Name {
 pub(crate) struct Slots<B: BackendIr> {
     /// As many as any replay took; empty and not bound between replays.
     slots: Vec<Slot<B>>,
+    /// How many this replay takes.
+    len: usize,
     /// Those that are bound.
     bound: Vec<usize>,
     /// The ids of operations are slots now.
@@ -97,6 +98,7 @@ impl<B: BackendIr> Default for Slots<B> {
     fn default() -> Self {
         Self {
             slots: Vec::new(),
+            len: 0,
             bound: Vec::new(),
             is_replaying: false,
             is_uniform: false,
@@ -117,6 +119,7 @@ impl<B: BackendIr> Slots<B> {
         if self.slots.len() < len {
             self.slots.resize_with(len, Slot::default);
         }
+        self.len = len;
         self.replay += 1;
         self.is_replaying = true;
         self.is_uniform = is_uniform;
@@ -241,14 +244,13 @@ impl<B: BackendIr> Slots<B> {
 
     /// The bytes of all tensors in slots.
     pub(crate) fn total_bytes(&self) -> u64 {
-        let slots = 0..self.slots.len();
-        let bytes = slots.filter_map(|slot| Some(self.told(slot)?.bytes));
+        let bytes = (0..self.len).filter_map(|slot| Some(self.told(slot)?.bytes));
         bytes.fold(0, u64::saturating_add)
     }
 
     fn is_bound_to(&self, id: TensorId) -> bool {
         let is_it = |slot: &Slot<B>| slot.bound == Some(id);
-        self.has_hostile_ids && self.slots.iter().any(is_it)
+        self.has_hostile_ids && self.slots[..self.len].iter().any(is_it)
     }
 }
 
@@ -273,9 +275,7 @@ impl<B: BackendIr> Context<B> {
         slots.is_checked = false;
         if slots.occupied > 0 {
             self.live_bytes.remove_with(|| slots.total_bytes());
-            for slot in &mut slots.slots {
-                slot.clear();
-            }
+            slots.slots[..slots.len].iter_mut().for_each(Slot::clear);
             slots.occupied = 0;
         }
         for slot in slots.bound.drain(..) {
