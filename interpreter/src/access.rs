@@ -194,8 +194,8 @@ impl<B: BackendIr> Context<B> {
     /// Compare the tensor, which is among the handles, with what the IR declares.
     pub(crate) fn compare(&mut self, tensor: &TensorIr) -> Outcome {
         let id = tensor.id;
-        let Some(handle) = self.tensors.look(id) else {
-            return Err(self.no_handle(Place::Client(id), TensorStatus::ReadOnly));
+        let Some(handle) = self.tensors.handle(id) else {
+            return Err(self.no_data(id));
         };
         match Mismatch::of_handle::<B>(handle, tensor) {
             None => {

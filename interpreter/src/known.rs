@@ -106,9 +106,11 @@ impl Known {
 
     /// The tensor `id` is what the IR declares.
     pub(crate) fn learn(&mut self, id: TensorId, tensor: &TensorIr) {
-        let mut facts = Facts::NONE;
-        facts.learn(tensor);
-        self.note(id, facts);
+        let place = &mut self.places[place(id)];
+        place.id = id;
+        place.age = self.age;
+        place.reads = 0;
+        place.facts.learn(tensor);
     }
 
     /// The tensor `id` is this.

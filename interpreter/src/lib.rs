@@ -42,6 +42,10 @@
 //! them such a panic ends the program.** Backends that do not check indices at all (GPUs) answer an
 //! index out of range with a value of their own.
 //!
+//! What shape an output has is found before the call, too: a backend is not asked for the shape of
+//! what it made, except where a client reads it, or a handler of a custom operation made it. One that
+//! makes another shape than Burn's own shape functions say is found out there.
+//!
 //! How long an operation takes is bounded by nothing but the sizes of its tensors: what is refused
 //! is work on padding, which has no size of its own. Errors take memory too: with
 //! [`Limits::max_live_tensors`] there are no more ids that hold one than that number again.

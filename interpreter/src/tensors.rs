@@ -76,6 +76,11 @@ impl<B: BackendIr> Tensors<B> {
         self.has_data(id) || self.error(id).is_some()
     }
 
+    /// The handle of the tensor `id`, if it is among the handles.
+    pub(crate) fn handle(&self, id: TensorId) -> Option<&B::Handle> {
+        self.handles.get_handle_ref(&id)
+    }
+
     /// The bytes of the tensor `id`, if it holds data.
     pub(crate) fn bytes(&self, id: TensorId) -> Option<u64> {
         let told = self.near_told(id).or_else(|| {
@@ -208,12 +213,6 @@ impl<B: BackendIr> Tensors<B> {
 
 /// The handles.
 impl<B: BackendIr> Tensors<B> {
-    /// The handle of the tensor `id`.
-    pub(crate) fn look(&mut self, id: TensorId) -> Option<&B::Handle> {
-        self.settle_one(id);
-        self.handles.get_handle_ref(&id)
-    }
-
     /// How often the tensor `id`, which is among the handles, was found to be what the IR declares,
     /// with this time; 0 if it is not known to be.
     pub(crate) fn reads(&mut self, id: TensorId, tensor: &TensorIr) -> u32 {
