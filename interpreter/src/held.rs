@@ -77,13 +77,19 @@ impl<B: BackendIr> Held<B> {
         }
     }
 
-    /// Drop the tensor.
-    pub(crate) fn clear(&mut self) {
+    /// Drop the tensor. Whether there was one.
+    #[inline]
+    pub(crate) fn clear(&mut self) -> bool {
+        fn clear<T>(tensor: &mut Option<T>) -> bool {
+            let was_there = tensor.is_some();
+            *tensor = None;
+            was_there
+        }
         match self {
-            Self::Float(tensor) => *tensor = None,
-            Self::Int(tensor) => *tensor = None,
-            Self::Bool(tensor) => *tensor = None,
-            Self::Quantized(tensor) => *tensor = None,
+            Self::Float(tensor) => clear(tensor),
+            Self::Int(tensor) => clear(tensor),
+            Self::Bool(tensor) => clear(tensor),
+            Self::Quantized(tensor) => clear(tensor),
         }
     }
 

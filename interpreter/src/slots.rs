@@ -45,9 +45,14 @@ impl<B: BackendIr> Slot<B> {
         self.held.is_empty() && self.error.is_none()
     }
 
-    fn clear(&mut self) {
-        self.held.clear();
-        self.error = None;
+    /// Empty it. Whether it held anything.
+    #[inline]
+    fn clear(&mut self) -> bool {
+        let had_error = self.error.is_some();
+        if had_error {
+            self.error = None;
+        }
+        self.held.clear() || had_error
     }
 }
 
@@ -185,11 +190,9 @@ impl<B: BackendIr> Slots<B> {
     }
 
     /// Empty a slot that is not bound.
+    #[inline]
     pub(crate) fn clear(&mut self, slot: usize) {
-        if !self.slots[slot].is_empty() {
-            self.occupied -= 1;
-            self.slots[slot].clear();
-        }
+        self.occupied -= usize::from(self.slots[slot].clear());
     }
 
     /// Leave an error in a slot that is not bound.
@@ -275,7 +278,9 @@ impl<B: BackendIr> Context<B> {
         slots.is_checked = false;
         if slots.occupied > 0 {
             self.live_bytes.remove_with(|| slots.total_bytes());
-            slots.slots[..slots.len].iter_mut().for_each(Slot::clear);
+            for slot in &mut slots.slots[..slots.len] {
+                slot.clear();
+            }
             slots.occupied = 0;
         }
         for slot in slots.bound.drain(..) {
