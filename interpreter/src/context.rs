@@ -16,7 +16,7 @@ use crate::custom_op::CustomOpRegistry;
 use crate::error::{Fault, OpError};
 use crate::kind::{Bool, Float, Int};
 use crate::limits::Limits;
-use crate::live::{LiveBytes, Releasing};
+use crate::live::{LiveBytes, Pending};
 use crate::quantized::InUse;
 use crate::slots::Slots;
 use crate::tensors::Tensors;
@@ -52,7 +52,8 @@ pub(crate) struct Context<B: BackendIr> {
     /// Outputs of no more elements are within the limits.
     pub(crate) small: usize,
     pub(crate) live_bytes: LiveBytes,
-    pub(crate) releasing: Releasing,
+    /// Of the operation at hand, where limits count.
+    pub(crate) pending: Option<Pending>,
     pub(crate) slots: Slots<B>,
     pub(crate) in_use: InUse,
     /// Whether operations are executed with a closer look: see [`choose_look`](Self::choose_look).
@@ -74,7 +75,7 @@ impl<B: BackendIr> Context<B> {
             small: limits.small(),
             limits,
             live_bytes: LiveBytes::default(),
-            releasing: Releasing::default(),
+            pending: None,
             slots: Slots::default(),
             in_use: InUse::default(),
             is_looked_at: cfg!(feature = "tracing"),
@@ -95,6 +96,7 @@ impl<B: BackendIr> Context<B> {
             }
         };
         let error = op_error.tensor_error();
+        self.pending = None;
         self.settle(op, &error);
         self.live_bytes.lose_count();
         self.slots.is_clean = false;

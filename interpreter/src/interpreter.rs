@@ -65,6 +65,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
     pub fn with_limits(mut self, limits: Limits) -> Self {
         let counts = limits.max_live_bytes != u64::MAX;
         self.context.live_bytes.set_counting(counts);
+        self.context.pending = None;
         self.context.small = limits.small();
         self.context.limits = limits;
         self.context.choose_look();

@@ -10,12 +10,16 @@ use crate::error::Fault;
 use crate::limits::{LARGE, declared_bytes, is_allocatable};
 use crate::slots::Place;
 
-/// What an operation lets go of when it reads its inputs, which are there while its outputs are
-/// admitted.
+/// What the operation at hand will have changed when it is done: its outputs are admitted before its
+/// inputs are read.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Releasing {
-    tensors: usize,
+pub(crate) struct Pending {
+    /// The tensors that it lets go of.
+    released: usize,
+    /// Their bytes, and those of the tensors that its outputs take the place of.
     bytes: u64,
+    /// The tensors that it was allowed to make, besides those in whose place others are made.
+    made: usize,
 }
 
 /// The bytes of all tensors. They are counted as tensors come and go, if there is a limit; and anew
@@ -63,19 +67,21 @@ impl LiveBytes {
 }
 
 impl<B: BackendIr> Context<B> {
-    /// What the operation lets go of. What an output takes the place of is not part of it.
-    pub(crate) fn releases(&self, op: &OperationIr) -> Releasing {
-        let mut ids: Vec<TensorId> = Vec::new();
-        let mut releasing = Releasing::default();
+    /// What the operation lets go of. What an output takes the place of is not part of it yet.
+    pub(crate) fn pending(&self, op: &OperationIr) -> Pending {
+        let place = |tensor: &TensorIr| self.slots.place(tensor.id);
+        let mut places = Vec::new();
+        let mut pending = Pending::default();
         for input in op.inputs() {
-            let is_last = input.status == TensorStatus::ReadWrite && !ids.contains(&input.id);
-            if is_last && op.outputs().all(|output| output.id != input.id) {
-                ids.push(input.id);
-                releasing.tensors += usize::from(self.is_there(input.id));
-                releasing.bytes += self.bytes_in_place_of(input.id);
+            let (id, input) = (input.id, (place(input), input.status));
+            let is_last = input.1 == TensorStatus::ReadWrite && !places.contains(&input.0);
+            if is_last && op.outputs().all(|output| place(output) != input.0) {
+                places.push(input.0);
+                pending.released += usize::from(self.is_there(id));
+                pending.bytes += self.bytes_in_place_of(id);
             }
         }
-        releasing
+        pending
     }
 
     fn is_there(&self, id: TensorId) -> bool {
@@ -100,31 +106,30 @@ impl<B: BackendIr> Context<B> {
         let Some(bytes) = bytes.filter(|bytes| *bytes <= self.limits.max_tensor_bytes) else {
             return Err(self.too_large(id, bytes));
         };
-        let tensors = self.tensors.len() + self.slots.occupied() - self.releasing.tensors;
-        if bytes >= LARGE || self.live_bytes.is_counting || tensors >= self.limits.max_live_tensors
-        {
-            return self.admit_slowly(id, bytes, tensors);
+        let is_limited = self.live_bytes.is_counting || self.limits.max_live_tensors != usize::MAX;
+        match bytes >= LARGE || is_limited {
+            true => self.admit_slowly(id, bytes),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// A tensor that is large, or that a limit may speak against, may be made.
     #[cold]
-    fn admit_slowly(&mut self, id: TensorId, bytes: u64, tensors: usize) -> Outcome {
+    fn admit_slowly(&mut self, id: TensorId, bytes: u64) -> Outcome {
         // It may be otherwise the next time.
         self.slots.is_clean = false;
         if !is_allocatable(bytes) {
             let id = self.name(id);
             return Err(Box::new(Fault::OutOfMemory { id, bytes }));
         }
+        let pending = self.pending.unwrap_or_default();
+        let replaced = self.bytes_in_place_of(id);
         if self.live_bytes.is_counting {
             let limit = self.limits.max_live_bytes;
             let live = self.live_bytes();
             self.live_bytes.count = live;
             self.live_bytes.is_lost = false;
-            // What it takes the place of goes, and what the operation reads for the last time.
-            let live = live.saturating_sub(self.bytes_in_place_of(id));
-            let live = live.saturating_sub(self.releasing.bytes);
+            let live = live.saturating_sub(replaced).saturating_sub(pending.bytes);
             if live.saturating_add(bytes) > limit {
                 let id = self.name(id);
                 return Err(Box::new(Fault::TooManyBytes {
@@ -136,11 +141,17 @@ impl<B: BackendIr> Context<B> {
             }
         }
         let limit = self.limits.max_live_tensors;
-        if tensors >= limit && !self.is_there(id) {
+        let tensors = self.tensors.len() + self.slots.occupied() + pending.made;
+        let is_new = !self.is_there(id);
+        if is_new && tensors.saturating_sub(pending.released) >= limit {
             let id = self.name(id);
             return Err(Box::new(Fault::TooManyTensors { id, limit }));
         }
         self.live_bytes.count = self.live_bytes.count.saturating_add(bytes);
+        if let Some(pending) = &mut self.pending {
+            pending.bytes = pending.bytes.saturating_add(replaced);
+            pending.made += usize::from(is_new);
+        }
         Ok(())
     }
 
@@ -178,6 +189,7 @@ impl<B: BackendIr> Context<B> {
             return self.defer(error.cause().clone());
         }
         self.tensors.set_error(id, error.clone());
+        self.live_bytes.lose_count();
     }
 
     /// Let go of `id`, whatever it holds.

@@ -9,7 +9,6 @@ use std::time::Instant;
 use burn_ir::{BackendIr, OperationIr};
 
 use crate::context::{Context, Outcome};
-use crate::live::Releasing;
 use crate::operations;
 
 #[cfg(feature = "std")]
@@ -50,14 +49,14 @@ impl<B: BackendIr> Context<B> {
     ) -> Outcome {
         self.meet(op);
         if self.small == 0 {
-            self.releasing = self.releases(op);
+            self.pending = Some(self.pending(op));
         }
         #[cfg(feature = "tracing")]
         let _span = self.span(op);
         #[cfg(feature = "std")]
         let profiled = self.profiler.as_ref().map(|_| profiled(op));
         let outcome = work(self);
-        self.releasing = Releasing::default();
+        self.pending = None;
         #[cfg(feature = "std")]
         if let Some(profiled) = profiled {
             self.record(profiled);

@@ -288,7 +288,10 @@ impl<B: BackendIr> Context<B> {
     /// There is room for the tensor as floats, which it is for a while.
     fn admit_floats(&mut self, tensor: &TensorIr) -> Outcome {
         let dtype = DType::from(self.computes_in());
+        let pending = self.pending;
         let admitted = self.admit_bytes(tensor.id, bytes(&tensor.shape, dtype));
+        // They are not there for long.
+        self.pending = pending;
         self.live_bytes.lose_count();
         admitted
     }
@@ -347,6 +350,8 @@ impl<B: BackendIr> Context<B> {
         if !is_quantized(tensor.dtype) || K::KIND != Kind::Float {
             return Err(self.wrong_kind(tensor, K::KIND));
         }
+        // The outputs have been admitted, and some inputs may be gone.
+        self.pending = None;
         self.admit_floats(tensor)?;
         let quantized = self.quantized(tensor)?;
         let dtype = self.computes_in();

@@ -57,7 +57,7 @@ impl<B: BackendIr> Slot<B> {
 }
 
 /// Where a tensor is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Place {
     /// Under an id that clients know.
     Client(TensorId),

@@ -25,8 +25,11 @@ pub(crate) struct Tensors<B: BackendIr> {
     written: Near<B>,
     /// Tensors that were read often.
     kept: Near<B>,
-    /// No id of a client from here on is among the handles, or kept.
+    /// No id of a client from here on is among the handles, or kept. The highest number if someone
+    /// may have put any id there.
     end: u64,
+    /// How many tensors were written since the end is not known.
+    written_since: usize,
 }
 
 impl<B: BackendIr> Default for Tensors<B> {
@@ -37,6 +40,7 @@ impl<B: BackendIr> Default for Tensors<B> {
             written: Near::default(),
             kept: Near::default(),
             end: 0,
+            written_since: 0,
         }
     }
 }
@@ -145,6 +149,9 @@ impl<B: BackendIr> Tensors<B> {
     /// nothing.
     #[inline(never)]
     pub(crate) fn make_room(&mut self, id: TensorId) -> bool {
+        if self.end == u64::MAX {
+            self.look_for_end();
+        }
         let is_new = !self.forget(id);
         if let Some(other) = self.written.vacate(id) {
             self.settle(other);
@@ -202,6 +209,17 @@ impl<B: BackendIr> Tensors<B> {
     #[inline]
     pub(crate) fn may_be_there(&self, id: TensorId) -> bool {
         id.value() < self.end || id.value() >= OWN
+    }
+
+    /// Find the end anew, when as many tensors were written as must be looked at.
+    fn look_for_end(&mut self) {
+        self.written_since += 1;
+        if self.written_since > self.handles.num_handles() {
+            let kept = self.kept.iter().map(|entry| entry.id());
+            let ids = self.handles.handle_ids().copied().chain(kept);
+            let ids = ids.map(|id| id.value()).filter(|id| *id < OWN);
+            self.end = ids.max().map_or(0, |last| last + 1);
+        }
     }
 
     fn raise_end(&mut self, id: TensorId) {
@@ -266,14 +284,8 @@ impl<B: BackendIr> Tensors<B> {
             self.settle(entry);
         }
         self.known.forget_all();
+        self.end = u64::MAX;
+        self.written_since = 0;
         &mut self.handles
-    }
-
-    /// The handles are no longer lent. There are new ones under these ids, or under any.
-    pub(crate) fn returned(&mut self, new: Option<impl Iterator<Item = TensorId>>) {
-        match new {
-            Some(new) => new.for_each(|id| self.raise_end(id)),
-            None => self.end = u64::MAX,
-        }
     }
 }

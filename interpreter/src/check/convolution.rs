@@ -12,6 +12,7 @@ use super::{
     ensure, rank, refuse, same_dtype, same_shape, shaped, shaped_as, together, two, working_memory,
 };
 use crate::context::Outcome;
+use crate::limits::{SMALL, is_small};
 
 /// How a kernel goes over the axes of its input.
 pub(super) struct Window<const N: usize> {
@@ -58,18 +59,17 @@ impl<const N: usize> Window<N> {
         let extents = self.extents()?;
         let sizes = &x.shape[2..];
         let is_padded = self.padding != [(0, 0); N] || slack != [0; N];
-        if !is_padded
-            && extents
-                .iter()
-                .zip(sizes)
-                .all(|(extent, size)| extent <= size)
+        let mut pairs = extents.iter().zip(sizes);
+        // Of a small input that is not padded, a kernel makes no copy that is large, and no steps
+        // beside it.
+        if !is_padded && is_small(&x.shape[..], SMALL) && pairs.all(|(extent, size)| extent <= size)
         {
             return Ok(());
         }
-        self.fits_padded(x, extents, slack, per_channel)
+        self.fits_closely(x, extents, slack, per_channel)
     }
 
-    fn fits_padded(
+    fn fits_closely(
         &self,
         x: &TensorIr,
         extents: [usize; N],

@@ -2,9 +2,7 @@
 
 use alloc::boxed::Box;
 
-use burn_ir::{
-    BackendIr, CustomOpIr, Handle, HandleContainer, InitOperationIr, TensorIr, TensorStatus,
-};
+use burn_ir::{BackendIr, CustomOpIr, Handle, HandleContainer, InitOperationIr, TensorIr};
 
 use crate::context::{Context, Outcome};
 use crate::error::Fault;
@@ -34,10 +32,6 @@ pub(crate) fn stream_custom<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>)
     };
     // The handler may change any tensor.
     ctx.live_bytes.lose_count();
-    let may_be_there = op
-        .outputs
-        .iter()
-        .any(|out| ctx.tensors.may_be_there(out.id));
     let handles = ctx.tensors.lend();
     if let Some(input) = op
         .inputs
@@ -46,31 +40,18 @@ pub(crate) fn stream_custom<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>)
     {
         return Err(ctx.no_data(input.id));
     }
-    let set_aside = match may_be_there {
-        true => set_aside(op, handles),
-        false => None,
-    };
+    let set_aside = set_aside(op, handles);
     let seen = set_aside.as_ref().unwrap_or(op);
-    let before = handles.num_handles();
     let done = guard(|| {
         handler(handles, seen, &ctx.device);
         Ok(())
     });
-    let is_last = |input: &&TensorIr| input.status == TensorStatus::ReadWrite;
-    let consumed = op.inputs.iter().filter(is_last).count();
-    // Where the numbers agree, the handler consumed and registered what it had to: what it did
-    // register is looked at below.
-    let is_as_declared = handles.num_handles() + consumed == before + op.outputs.len();
-    if !is_as_declared || set_aside.is_some() {
-        for (input, seen) in op.inputs.iter().zip(&seen.inputs) {
-            match input.id == seen.id {
-                true => handles.free(input),
-                false => drop(handles.remove_handle(seen.id)),
-            }
+    for (input, seen) in op.inputs.iter().zip(&seen.inputs) {
+        match input.id == seen.id {
+            true => handles.free(input),
+            false => drop(handles.remove_handle(seen.id)),
         }
     }
-    let outputs = op.outputs.iter().map(|output| output.id);
-    ctx.tensors.returned(is_as_declared.then_some(outputs));
     done?;
     op.outputs
         .iter()
@@ -88,7 +69,14 @@ fn set_aside<H: Clone>(op: &CustomOpIr, handles: &mut HandleContainer<H>) -> Opt
         if op.inputs.iter().all(|input| input.id != output.id) {
             continue;
         }
-        let id = fresh_id(|id| handles.has_handle(&id) || handles.error(&id).is_some());
+        let is_of_op = |id| {
+            op.inputs
+                .iter()
+                .chain(&op.outputs)
+                .any(|tensor| tensor.id == id)
+        };
+        let id =
+            fresh_id(|id| is_of_op(id) || handles.has_handle(&id) || handles.error(&id).is_some());
         handles.register_handle(id, handle);
         let renamed: &mut CustomOpIr = renamed.get_or_insert_with(|| op.clone());
         for input in &mut renamed.inputs {

@@ -63,7 +63,7 @@ impl<T> Default for Table<T> {
     }
 }
 
-impl<T: Clone + PartialEq> Table<T> {
+impl<T: Clone> Table<T> {
     /// One more place, which takes the value of an index.
     fn add(&mut self, index: usize) {
         self.places.push(Some(index));
@@ -75,8 +75,14 @@ impl<T: Clone + PartialEq> Table<T> {
     }
 
     /// Whether the values differ from those in place; they are in place now.
-    fn changes(&mut self, values: &[T]) -> bool {
-        if self.bound.as_deref() == Some(values) {
+    fn changes(&mut self, values: &[T], is_same: impl Fn(&T, &T) -> bool) -> bool {
+        if let Some(bound) = &self.bound
+            && bound.len() == values.len()
+            && bound
+                .iter()
+                .zip(values)
+                .all(|(one, other)| is_same(one, other))
+        {
             return false;
         }
         let bound = self.bound.get_or_insert_default();
@@ -173,8 +179,9 @@ impl Prepared {
         {
             return false;
         }
-        let dims = self.dims.changes(shapes);
-        let others = self.scalars.changes(scalars) | self.ranges.changes(ranges);
+        let dims = self.dims.changes(shapes, usize::eq);
+        let others =
+            self.scalars.changes(scalars, is_same_scalar) | self.ranges.changes(ranges, Slice::eq);
         if dims || others {
             self.put_in_place(dims);
         }
@@ -272,6 +279,14 @@ impl Prepared {
             self.checked = Some((TypeId::of::<B>(), ctx.limits));
         }
         ctx.close_slots();
+    }
+}
+
+/// Both are the same number: 0.0 and -0.0 are not.
+fn is_same_scalar(one: &ScalarIr, other: &ScalarIr) -> bool {
+    match (one, other) {
+        (ScalarIr::Float(one), ScalarIr::Float(other)) => one.to_bits() == other.to_bits(),
+        _ => one == other,
     }
 }
 
