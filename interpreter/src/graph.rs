@@ -254,6 +254,10 @@ impl Graph {
         let prepared = self.shared.prepared.lock().pop();
         let mut prepared = prepared.unwrap_or_else(|| Box::new(Prepared::new(&self.shared.graph)));
         let replayed = match prepared.bind(&mut interpreter.context, bindings) {
+            true if prepared.has_shared_outputs(&interpreter.context) => {
+                interpreter.context.close_slots();
+                self.replay_one_by_one(interpreter, bindings)
+            }
             true => {
                 // The outputs of an operation that fails carry its error.
                 prepared.run(&mut interpreter.context, |_, _| false);
@@ -263,6 +267,26 @@ impl Graph {
         };
         self.shared.prepared.lock().push(prepared);
         replayed
+    }
+
+    /// Execute the operations of one invocation as a stream, and release the intermediate tensors.
+    fn replay_one_by_one<B: BackendIr>(
+        &self,
+        interpreter: &mut TensorInterpreter<B>,
+        bindings: &GraphBindings,
+    ) -> Result<(), BindingError> {
+        let tensors = bindings.tensors.iter();
+        let bound: HashSet<TensorId> = tensors.map(|(_, concrete)| *concrete).collect();
+        let operations = self.try_bind(bindings.clone())?.operations;
+        let outputs = operations.iter().flat_map(|op| op.outputs());
+        let made: Vec<TensorId> = outputs.map(|output| output.id).collect();
+        for operation in operations {
+            interpreter.register_op(operation);
+        }
+        for id in made.into_iter().filter(|id| !bound.contains(id)) {
+            interpreter.context.forget(id);
+        }
+        Ok(())
     }
 
     fn bound(&self, bindings: GraphBindings) -> Bound {

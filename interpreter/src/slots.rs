@@ -152,8 +152,13 @@ impl<B: BackendIr> Slots<B> {
         self.slots[slot].bound = Some(id);
     }
 
+    /// The id of the tensor of the boundary that a slot is bound to.
+    pub(crate) fn bound_id(&self, slot: usize) -> Option<TensorId> {
+        self.slots[slot].bound
+    }
+
     pub(crate) fn is_bound(&self, slot: usize) -> bool {
-        self.slots[slot].bound.is_some()
+        self.bound_id(slot).is_some()
     }
 
     /// Where the tensor is that an operation calls `id`.

@@ -154,6 +154,24 @@ fn one_tensor_bound_twice_is_let_go_of_once() {
 }
 
 #[test]
+fn two_outputs_bound_to_one_tensor_are_refused() {
+    let graph = Graph::new(vec![
+        add_scalar(ro(0, &[0], F32), ScalarIr::Float(1.0), out(1, &[0], F32)),
+        sort(rw(1, &[0], F32), out(2, &[0], F32), out(3, &[0], I64)),
+        add_scalar(ro(0, &[0], F32), ScalarIr::Float(2.0), out(4, &[0], F32)),
+    ]);
+    let mut interpreter = with_floats::<Flex>(&[&[2.0, 1.0]]);
+    for _ in 0..2 {
+        let bindings = bindings(&[(0, 1), (2, 5), (3, 5), (4, 6)], &[2], &[]);
+        graph.replay(&mut interpreter, bindings);
+        let message = floats(&mut interpreter, 5, 2).expect_err("it cannot be both");
+        assert!(message.contains("is two of the outputs"), "{message}");
+        assert_eq!(floats(&mut interpreter, 6, 2), Ok(vec![4.0, 3.0]));
+        assert_eq!(interpreter.num_handles(), 3);
+    }
+}
+
+#[test]
 fn one_of_two_outputs_takes_the_place_of_the_input() {
     let limits = Limits::default().max_live_bytes(48);
     let mut interpreter = with_floats::<Flex>(&[&[3.0, 1.0, 2.0, 0.0]]).with_limits(limits);

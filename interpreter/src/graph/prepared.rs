@@ -37,6 +37,8 @@ pub(crate) struct Prepared {
     varying: Vec<usize>,
     /// The slots of the tensors that custom operations read or write, each once.
     of_custom: Vec<usize>,
+    /// The slots of the outputs of operations that have several.
+    several: Vec<Vec<usize>>,
     /// The custom operations with ids in place of slots, in their order, and where they stand.
     named: Vec<(usize, CustomOpIr)>,
     /// The backend and the limits that the operations, as they are, passed all checks with.
@@ -136,6 +138,10 @@ impl Prepared {
         let of_custom = operations
             .iter()
             .filter(|op| matches!(op, OperationIr::Custom(_)));
+        let slot = |tensor: &TensorIr| tensor.id.value() as usize;
+        let several = operations.iter().map(|op| op.outputs().map(slot).collect());
+        let several = several.filter(|outputs: &Vec<usize>| outputs.len() > 1);
+        let several = several.collect();
         let of_custom: BTreeSet<usize> = of_custom
             .flat_map(|op| op.inputs().chain(op.outputs()))
             .map(|tensor| tensor.id.value() as usize)
@@ -156,6 +162,7 @@ impl Prepared {
             ranges: preparer.ranges,
             varying,
             of_custom: of_custom.into_iter().collect(),
+            several,
             named,
             checked: None,
         }
@@ -209,6 +216,15 @@ impl Prepared {
             ctx.name_custom(&self.operations[*position], named);
         }
         true
+    }
+
+    /// Whether two outputs of one operation are bound to one tensor: slots do not show that.
+    pub(crate) fn has_shared_outputs<B: BackendIr>(&self, ctx: &Context<B>) -> bool {
+        self.several.iter().any(|outputs| {
+            let ids = || outputs.iter().filter_map(|slot| ctx.slots.bound_id(*slot));
+            let is_again = |(position, id)| ids().take(position).any(|other| other == id);
+            ids().enumerate().any(is_again)
+        })
     }
 
     /// The slot of a tensor that stands at this place in the bindings.
