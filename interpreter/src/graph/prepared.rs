@@ -17,7 +17,7 @@ use hashbrown::HashMap;
 use crate::context::Context;
 use crate::error::OpError;
 use crate::guard::guard;
-use crate::limits::Limits;
+use crate::limits::{Limits, SMALL, is_small};
 
 pub(crate) struct Prepared {
     operations: Vec<OperationIr>,
@@ -41,6 +41,8 @@ pub(crate) struct Prepared {
     several: Vec<Vec<usize>>,
     /// The custom operations with ids in place of slots, in their order, and where they stand.
     named: Vec<(usize, CustomOpIr)>,
+    /// Whether all tensors are small: whether there is memory for others is another matter each time.
+    is_small: bool,
     /// The backend and the limits that the operations, as they are, passed all checks with.
     checked: Option<(TypeId, Limits)>,
 }
@@ -164,6 +166,7 @@ impl Prepared {
             of_custom: of_custom.into_iter().collect(),
             several,
             named,
+            is_small: false,
             checked: None,
         }
     }
@@ -257,6 +260,8 @@ impl Prepared {
             }
         }
         self.named = custom(&self.operations);
+        let mut tensors = self.operations.iter().flat_map(|op| op.nodes());
+        self.is_small = tensors.all(|tensor| is_small(&tensor.shape, SMALL));
     }
 
     /// Execute the operations, with the bindings last given, up to one whose failure ends the replay.
@@ -290,8 +295,8 @@ impl Prepared {
                 break;
             }
         }
-        // How many tensors there are is another matter each time.
-        if ctx.slots.is_clean && ctx.limits.max_live_tensors == usize::MAX {
+        // How many tensors there are is another matter each time, too.
+        if self.is_small && ctx.slots.is_clean && ctx.limits.max_live_tensors == usize::MAX {
             self.checked = Some((TypeId::of::<B>(), ctx.limits));
         }
         ctx.close_slots();
