@@ -25,15 +25,12 @@ pub(super) struct Window<const N: usize> {
 impl<const N: usize> Window<N> {
     /// The kernel's size in each axis, its elements spread out.
     fn extents(&self) -> Outcome<[usize; N]> {
-        let fields = [
-            ("the kernel", self.kernel),
-            ("`stride`", self.stride),
-            ("`dilation`", self.dilation),
-        ];
-        for (field, sizes) in fields {
-            ensure(!sizes.contains(&0), || {
-                alloc::format!("{field} must be at least 1 in each axis: {sizes:?}")
-            })?;
+        let mut sizes = self.kernel.iter().chain(&self.stride).chain(&self.dilation);
+        if sizes.any(|size| *size == 0) {
+            return self.refuse_zero();
+        }
+        if self.dilation == [1; N] {
+            return Ok(self.kernel);
         }
         let mut extents = [0; N];
         for (axis, extent) in extents.iter_mut().enumerate() {
@@ -49,6 +46,18 @@ impl<const N: usize> Window<N> {
             }
         }
         Ok(extents)
+    }
+
+    #[cold]
+    fn refuse_zero<T>(&self) -> Outcome<T> {
+        let (field, sizes) = match self {
+            Self { kernel, .. } if kernel.contains(&0) => ("the kernel", kernel),
+            Self { stride, .. } if stride.contains(&0) => ("`stride`", stride),
+            Self { dilation, .. } => ("`dilation`", dilation),
+        };
+        refuse(alloc::format!(
+            "{field} must be at least 1 in each axis: {sizes:?}"
+        ))
     }
 
     /// The kernel has at least one place in the padded input, which can be held in memory, and is
