@@ -1,5 +1,5 @@
-//! Who looks on while operations are executed: a profiler, if one is set, and spans, if the feature
-//! `tracing` is on. Without either there is one branch, or nothing.
+//! What is to be known of an operation while it is executed: who looks on, a profiler or spans of the
+//! feature `tracing`, and what quantized tensors and limits ask for. Without any there is one branch.
 
 #[cfg(feature = "tracing")]
 use alloc::string::String;

@@ -148,6 +148,10 @@ impl<B: BackendIr> Slots<B> {
     /// The tensor of the slot is one of the boundary.
     pub(crate) fn bind(&mut self, slot: usize, id: TensorId) {
         self.has_hostile_ids |= id.value() & INTERMEDIATE != 0;
+        self.bind_to(slot, id);
+    }
+
+    fn bind_to(&mut self, slot: usize, id: TensorId) {
         self.bound.push(slot);
         self.slots[slot].bound = Some(id);
     }
@@ -269,8 +273,7 @@ impl<B: BackendIr> Context<B> {
         for slot in slots {
             if !self.slots.is_bound(*slot) {
                 let id = self.name_of(*slot);
-                self.slots.bound.push(*slot);
-                self.slots.slots[*slot].bound = Some(id);
+                self.slots.bind_to(*slot, id);
                 self.slots.own_ids.push(id);
             }
         }

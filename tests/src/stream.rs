@@ -3,8 +3,8 @@
 use burn_backend::{DType, Shape, TensorData};
 use burn_interpreter::TensorInterpreter;
 use burn_ir::{
-    BackendIr, BinaryOpIr, MatmulOpIr, NumericOperationIr, OperationIr, ScalarIr, ScalarOpIr,
-    TensorId, TensorIr, TensorStatus,
+    BackendIr, BinaryOpIr, GraphBindings, MatmulOpIr, NumericOperationIr, OperationIr, ScalarIr,
+    ScalarOpIr, TensorId, TensorIr, TensorStatus,
 };
 
 use crate::engine::{Engine, read};
@@ -30,6 +30,18 @@ fn with_status(id: u64, dims: &[usize], dtype: DType, status: TensorStatus) -> T
         shape: Shape::from(dims.to_vec()),
         status,
         dtype,
+    }
+}
+
+/// Bindings of a graph without ranges: tensors by relative and concrete id, dims, scalars.
+pub fn bindings(tensors: &[(u64, u64)], shapes: &[usize], scalars: &[ScalarIr]) -> GraphBindings {
+    let pair =
+        |(relative, concrete): &(u64, u64)| (TensorId::new(*relative), TensorId::new(*concrete));
+    GraphBindings {
+        tensors: tensors.iter().map(pair).collect(),
+        shapes: shapes.to_vec(),
+        scalars: scalars.to_vec(),
+        ranges: Vec::new(),
     }
 }
 

@@ -7,24 +7,12 @@ use burn_ir::{
     BaseOperationIr, CustomOpIr, GraphBindings, NumericOperationIr, OperationIr, PadModeIr,
     PadOpIr, ScalarIr, SliceOpIr, TensorId, TensorIr, TensorStatus,
 };
-use interpreter_tests::stream::{add_scalar, floats, mul, out, ro, rw, with_floats};
+use interpreter_tests::stream::{add_scalar, bindings, floats, mul, out, ro, rw, with_floats};
 
 const F32: DType = DType::F32;
 
 fn id(id: u64) -> TensorId {
     TensorId::new(id)
-}
-
-fn bindings(tensors: &[(u64, u64)], shapes: &[usize], scalars: &[ScalarIr]) -> GraphBindings {
-    GraphBindings {
-        tensors: tensors
-            .iter()
-            .map(|(relative, concrete)| (id(*relative), id(*concrete)))
-            .collect(),
-        shapes: shapes.to_vec(),
-        scalars: scalars.to_vec(),
-        ranges: Vec::new(),
-    }
 }
 
 /// `0 + scalar` is 1, `0 * 1` is 2; dim 0 is the length.

@@ -6,10 +6,10 @@ use burn_backend::{DType, ExecutionError, TensorData};
 use burn_flex::Flex;
 use burn_interpreter::{CustomOpRegistry, Fault, Graph, Limits, TensorInterpreter};
 use burn_ir::{
-    BaseOperationIr, CatOpIr, CustomOpIr, GraphBindings, NumericOperationIr, OperationIr, ScalarIr,
-    SelectOpIr, SortWithIndicesOpIr, TensorError, TensorId, TensorIr,
+    BaseOperationIr, CatOpIr, CustomOpIr, NumericOperationIr, OperationIr, ScalarIr, SelectOpIr,
+    SortWithIndicesOpIr, TensorError, TensorId, TensorIr,
 };
-use interpreter_tests::stream::{add, add_scalar, floats, mul, out, ro, rw, with_floats};
+use interpreter_tests::stream::{add, add_scalar, bindings, floats, mul, out, ro, rw, with_floats};
 use interpreter_tests::{eight_bits, quietly};
 
 const F32: DType = DType::F32;
@@ -39,18 +39,6 @@ fn sort(input: TensorIr, out: TensorIr, out_indices: TensorIr) -> OperationIr {
         out_indices,
     };
     OperationIr::NumericFloat(F32, NumericOperationIr::SortWithIndices(op))
-}
-
-fn bindings(tensors: &[(u64, u64)], shapes: &[usize], scalars: &[ScalarIr]) -> GraphBindings {
-    let tensors = tensors
-        .iter()
-        .map(|(relative, to)| (id(*relative), id(*to)));
-    GraphBindings {
-        tensors: tensors.collect(),
-        shapes: shapes.to_vec(),
-        scalars: scalars.to_vec(),
-        ranges: Vec::new(),
-    }
 }
 
 #[test]

@@ -8,10 +8,8 @@ use burn_backend::ops::FloatTensorOps;
 use burn_backend::{DType, ExecutionError, TensorData};
 use burn_flex::Flex;
 use burn_interpreter::{CustomOpRegistry, Graph, Limits, TensorInterpreter};
-use burn_ir::{
-    CustomOpIr, GraphBindings, OperationIr, ScalarIr, TensorError, TensorId, TensorIr, TensorStatus,
-};
-use interpreter_tests::stream::{add, add_scalar, out, ro, rw};
+use burn_ir::{CustomOpIr, OperationIr, ScalarIr, TensorError, TensorId, TensorIr, TensorStatus};
+use interpreter_tests::stream::{add, add_scalar, bindings, out, ro, rw};
 use interpreter_tests::{Engine, quietly, read};
 use proptest::prelude::*;
 
@@ -172,15 +170,7 @@ impl Pair {
                 self.model.insert(out, next);
             }
             Step::Replay(id, is_last, out, is_custom) => {
-                let bindings = GraphBindings {
-                    tensors: vec![
-                        (TensorId::new(0), TensorId::new(id)),
-                        (TensorId::new(2), TensorId::new(out)),
-                    ],
-                    shapes: vec![1],
-                    scalars: vec![ONE],
-                    ranges: Vec::new(),
-                };
+                let bindings = bindings(&[(0, id), (2, out)], &[1], &[ONE]);
                 let graph = graph(is_last, is_custom);
                 quietly(|| graph.replay(&mut self.interpreter, bindings));
                 let next = self.take(id, is_last).map(|value| value + 2.0);

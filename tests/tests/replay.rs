@@ -12,21 +12,12 @@ use burn_flex::Flex;
 use burn_interpreter::{CustomOpRegistry, Graph, Limits, TensorInterpreter};
 use burn_ir::{CustomOpIr, GraphBindings, OperationIr, ScalarIr, TensorId, TensorIr, TensorStatus};
 use burn_ndarray::NdArray;
-use interpreter_tests::stream::{add, add_scalar, drop_all, floats, matmul, mul, out, ro, rw};
+use interpreter_tests::stream::{
+    add, add_scalar, bindings, drop_all, floats, matmul, mul, out, ro, rw,
+};
 use interpreter_tests::{Engine, quietly, read};
 
 const F32: DType = DType::F32;
-
-fn bindings(tensors: &[(u64, u64)], shapes: &[usize], scalars: &[ScalarIr]) -> GraphBindings {
-    let pair =
-        |(relative, concrete): &(u64, u64)| (TensorId::new(*relative), TensorId::new(*concrete));
-    GraphBindings {
-        tensors: tensors.iter().map(pair).collect(),
-        shapes: shapes.to_vec(),
-        scalars: scalars.to_vec(),
-        ranges: Vec::new(),
-    }
-}
 
 fn registry() -> CustomOpRegistry<Flex> {
     let mut registry = CustomOpRegistry::<Flex>::new();

@@ -259,9 +259,17 @@ impl Prepared {
                 }
             }
         }
-        self.named = custom(&self.operations);
-        let mut tensors = self.operations.iter().flat_map(|op| op.nodes());
-        self.is_small = tensors.all(|tensor| is_small(&tensor.shape, SMALL));
+        for (position, named) in &mut self.named {
+            if let OperationIr::Custom(custom) = &self.operations[*position]
+                && (dims || self.varying.binary_search(position).is_ok())
+            {
+                *named = custom.clone();
+            }
+        }
+        if dims {
+            let mut tensors = self.operations.iter().flat_map(|op| op.nodes());
+            self.is_small = tensors.all(|tensor| is_small(&tensor.shape, SMALL));
+        }
     }
 
     /// Execute the operations, with the bindings last given, up to one whose failure ends the replay.
