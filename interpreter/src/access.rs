@@ -65,18 +65,17 @@ impl<B: BackendIr> Context<B> {
     }
 
     /// Read `tensor`, which must be what the IR declares: its kind, dtype and shape.
+    #[inline]
     pub(crate) fn read<K: TensorKind<B>>(&mut self, tensor: &TensorIr) -> Outcome<K::Primitive> {
-        if !K::has(tensor.dtype) {
-            return self.read_other::<K>(tensor);
-        }
-        match self.slots.place(tensor.id) {
-            Place::Client(id) => self.read_near::<K>(id, tensor),
-            Place::Slot(slot) => self.read_slot::<K>(slot, tensor),
+        match self.slots.is_replaying() {
+            _ if !K::has(tensor.dtype) => self.read_other::<K>(tensor),
+            false => self.read_near::<K>(tensor.id, tensor),
+            true => self.read_replayed::<K>(tensor),
         }
     }
 
     /// Read a tensor that is near, most likely.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[inline(never)]
     fn read_near<K: TensorKind<B>>(
         &mut self,
         id: TensorId,
@@ -89,15 +88,56 @@ impl<B: BackendIr> Context<B> {
                 }
             }
             TensorStatus::ReadWrite => {
-                let held = self.tensors.release::<K>(id, tensor);
-                if let Some(primitive) = held.and_then(K::take) {
+                if let Some(place) = self.tensors.release::<K>(id, tensor) {
+                    // Before the tensor is taken out: it is moved once then.
                     self.live_bytes.remove_declared(tensor);
-                    return Ok(primitive);
+                    if let Some(primitive) = place.take() {
+                        return Ok(primitive);
+                    }
                 }
             }
             TensorStatus::NotInit => (),
         }
         self.read_handle::<K>(id, tensor)
+    }
+
+    /// Read a tensor of the graph that is replayed.
+    #[inline(never)]
+    fn read_replayed<K: TensorKind<B>>(&mut self, tensor: &TensorIr) -> Outcome<K::Primitive> {
+        match self.slots.place(tensor.id) {
+            Place::Client(id) => self.read_bound::<K>(id, tensor),
+            Place::Slot(slot) => self.read_slot::<K>(slot, tensor),
+        }
+    }
+
+    /// Read a tensor of the boundary, which was seen before, most likely.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn read_bound<K: TensorKind<B>>(
+        &mut self,
+        id: TensorId,
+        tensor: &TensorIr,
+    ) -> Outcome<K::Primitive> {
+        if tensor.status == TensorStatus::ReadOnly {
+            let again = self.tensors.again(self.slots.sighted(tensor.id));
+            if let Some(primitive) = again.and_then(K::held) {
+                return Ok(primitive.clone());
+            }
+            return self.read_unseen::<K>(id, tensor);
+        }
+        self.read_near::<K>(id, tensor)
+    }
+
+    /// Read it, and note where it is seen.
+    #[inline(never)]
+    fn read_unseen<K: TensorKind<B>>(
+        &mut self,
+        id: TensorId,
+        tensor: &TensorIr,
+    ) -> Outcome<K::Primitive> {
+        if let Some(sighted) = self.tensors.sight(id, tensor) {
+            self.slots.see(tensor.id, sighted);
+        }
+        self.read_near::<K>(id, tensor)
     }
 
     /// Read a tensor in a slot, which is sure to be what the IR declares where all uses declare the
@@ -115,10 +155,12 @@ impl<B: BackendIr> Context<B> {
                 }
             }
             TensorStatus::ReadWrite if self.slots.is_uniform() => {
-                let held = self.slots.release::<K>(slot);
-                if let Some(primitive) = held.and_then(K::take) {
+                if let Some(place) = self.slots.release::<K>(slot) {
+                    // Before the tensor is taken out: it is moved once then.
                     self.live_bytes.remove_declared(tensor);
-                    return Ok(primitive);
+                    if let Some(primitive) = place.take() {
+                        return Ok(primitive);
+                    }
                 }
             }
             _ => (),
@@ -136,7 +178,7 @@ impl<B: BackendIr> Context<B> {
     ) -> Outcome<K::Primitive> {
         let primitive = match tensor.status {
             TensorStatus::ReadOnly => self.slots.held::<K>(slot).cloned(),
-            TensorStatus::ReadWrite => self.slots.release::<K>(slot).and_then(K::take),
+            TensorStatus::ReadWrite => self.slots.release::<K>(slot).and_then(Option::take),
             TensorStatus::NotInit => None,
         };
         match primitive {
@@ -167,7 +209,7 @@ impl<B: BackendIr> Context<B> {
         tensor: &TensorIr,
     ) -> Outcome<K::Primitive> {
         let mut held = self.held(id, tensor)?;
-        match K::take(&mut held) {
+        match K::place(&mut held).and_then(Option::take) {
             Some(primitive) => Ok(primitive),
             None => Err(self.wrong_kind(tensor, K::KIND)),
         }

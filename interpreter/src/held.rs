@@ -77,9 +77,18 @@ impl<B: BackendIr> Held<B> {
         }
     }
 
+    /// Hold another tensor, whatever was here. Whether none was.
+    #[inline(never)]
+    pub(crate) fn replace(&mut self, other: Self) -> bool {
+        let was_empty = self.is_empty();
+        *self = other;
+        was_empty
+    }
+
     /// Drop the tensor. Whether there was one.
     #[inline]
     pub(crate) fn clear(&mut self) -> bool {
+        #[inline]
         fn clear<T>(tensor: &mut Option<T>) -> bool {
             let was_there = tensor.is_some();
             *tensor = None;

@@ -26,8 +26,8 @@ pub(crate) trait TensorKind<B: BackendIr> {
     fn put(held: &mut Held<B>, tensor: Self::Primitive) -> bool;
     /// The tensor that is held, if it is of this kind.
     fn held(held: &Held<B>) -> Option<&Self::Primitive>;
-    /// Take the tensor out, if it is of this kind.
-    fn take(held: &mut Held<B>) -> Option<Self::Primitive>;
+    /// The place of the tensor that is held, or was taken out, if it is of this kind.
+    fn place(held: &mut Held<B>) -> Option<&mut Option<Self::Primitive>>;
     /// `tensor` with elements of type `dtype`, as far as the backend has it.
     fn cast(tensor: Self::Primitive, dtype: DType) -> Self::Primitive;
     /// What a quantized tensor is among those of this kind.
@@ -58,9 +58,7 @@ impl<B: BackendIr> TensorKind<B> for Float {
             *place = Some(tensor);
             return true;
         }
-        let was_empty = held.is_empty();
-        *held = Held::Float(Some(tensor));
-        was_empty
+        held.replace(Held::Float(Some(tensor)))
     }
 
     #[inline]
@@ -72,9 +70,9 @@ impl<B: BackendIr> TensorKind<B> for Float {
     }
 
     #[inline]
-    fn take(held: &mut Held<B>) -> Option<Self::Primitive> {
+    fn place(held: &mut Held<B>) -> Option<&mut Option<Self::Primitive>> {
         match held {
-            Held::Float(tensor) => tensor.take(),
+            Held::Float(place) => Some(place),
             _ => None,
         }
     }
@@ -106,9 +104,7 @@ impl<B: BackendIr> TensorKind<B> for Int {
             *place = Some(tensor);
             return true;
         }
-        let was_empty = held.is_empty();
-        *held = Held::Int(Some(tensor));
-        was_empty
+        held.replace(Held::Int(Some(tensor)))
     }
 
     #[inline]
@@ -120,9 +116,9 @@ impl<B: BackendIr> TensorKind<B> for Int {
     }
 
     #[inline]
-    fn take(held: &mut Held<B>) -> Option<Self::Primitive> {
+    fn place(held: &mut Held<B>) -> Option<&mut Option<Self::Primitive>> {
         match held {
-            Held::Int(tensor) => tensor.take(),
+            Held::Int(place) => Some(place),
             _ => None,
         }
     }
@@ -146,9 +142,7 @@ impl<B: BackendIr> TensorKind<B> for Bool {
             *place = Some(tensor);
             return true;
         }
-        let was_empty = held.is_empty();
-        *held = Held::Bool(Some(tensor));
-        was_empty
+        held.replace(Held::Bool(Some(tensor)))
     }
 
     #[inline]
@@ -160,9 +154,9 @@ impl<B: BackendIr> TensorKind<B> for Bool {
     }
 
     #[inline]
-    fn take(held: &mut Held<B>) -> Option<Self::Primitive> {
+    fn place(held: &mut Held<B>) -> Option<&mut Option<Self::Primitive>> {
         match held {
-            Held::Bool(tensor) => tensor.take(),
+            Held::Bool(place) => Some(place),
             _ => None,
         }
     }

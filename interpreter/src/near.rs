@@ -24,6 +24,23 @@ pub(crate) struct Near<B: BackendIr> {
     taken: u64,
     /// The places whose tensor was not read since another tensor was to be there, by bit.
     idle: u64,
+    /// How many tensors have gone from their places.
+    gone: u64,
+}
+
+/// A place that holds the tensor it was seen to hold, unless tensors have gone since.
+#[derive(Clone, Copy)]
+pub(crate) struct Sight {
+    place: usize,
+    gone: u64,
+}
+
+impl Sight {
+    /// Nothing was seen.
+    pub(crate) const NONE: Self = Self {
+        place: 0,
+        gone: u64::MAX,
+    };
 }
 
 /// A tensor, what is known of it, and its id.
@@ -55,6 +72,7 @@ impl<B: BackendIr> Default for Near<B> {
             places: (0..PLACES as u64).map(Entry::none).collect(),
             taken: 0,
             idle: 0,
+            gone: 0,
         }
     }
 }
@@ -72,6 +90,24 @@ impl<B: BackendIr> Near<B> {
         (entry.id == id.value()).then_some(entry)
     }
 
+    /// The tensor `id`, if it is here and what the IR declares, to be looked at again.
+    pub(crate) fn sight(&self, id: TensorId, tensor: &TensorIr) -> Option<Sight> {
+        let entry = self.get(id)?;
+        entry.facts.fit(tensor).then_some(Sight {
+            place: place(id),
+            gone: self.gone,
+        })
+    }
+
+    /// The tensor that was seen, if it is sure to be here still.
+    #[inline]
+    pub(crate) fn again(&self, sight: Sight) -> Option<&Held<B>> {
+        match sight.gone == self.gone {
+            true => self.places.get(sight.place).map(|entry| &entry.held),
+            false => None,
+        }
+    }
+
     /// The tensor `id` of this kind, if it is here and what the IR declares, to be taken out: it is
     /// no longer here.
     #[inline]
@@ -79,15 +115,17 @@ impl<B: BackendIr> Near<B> {
         &mut self,
         id: TensorId,
         tensor: &TensorIr,
-    ) -> Option<&mut Held<B>> {
+    ) -> Option<&mut Option<K::Primitive>> {
         let place = place(id);
         let entry = &mut self.places[place];
-        if entry.id != id.value() || !entry.facts.fit(tensor) || K::held(&entry.held).is_none() {
+        if entry.id != id.value() || !entry.facts.fit(tensor) {
             return None;
         }
+        let held = K::place(&mut entry.held).filter(|held| held.is_some())?;
         self.taken &= !bit(place);
+        self.gone += 1;
         entry.id = !id.value();
-        Some(&mut entry.held)
+        Some(held)
     }
 
     /// Whether a tensor is in the place of `id`.
@@ -104,6 +142,7 @@ impl<B: BackendIr> Near<B> {
             return false;
         }
         self.taken &= !bit(place);
+        self.gone += 1;
         entry.id = !id.value();
         entry.held.clear();
         true
@@ -122,6 +161,7 @@ impl<B: BackendIr> Near<B> {
         let place = place(id);
         let is_taken = self.is_taken(id);
         self.taken &= !bit(place);
+        self.gone += 1;
         is_taken.then(|| mem::replace(&mut self.places[place], Entry::none(id.value())))
     }
 

@@ -48,9 +48,7 @@ impl<B: BackendIr> TensorKind<B> for Quantized {
             *place = Some(tensor);
             return true;
         }
-        let was_empty = held.is_empty();
-        *held = Held::Quantized(Some(tensor));
-        was_empty
+        held.replace(Held::Quantized(Some(tensor)))
     }
 
     fn held(held: &Held<B>) -> Option<&Self::Primitive> {
@@ -60,9 +58,9 @@ impl<B: BackendIr> TensorKind<B> for Quantized {
         }
     }
 
-    fn take(held: &mut Held<B>) -> Option<Self::Primitive> {
+    fn place(held: &mut Held<B>) -> Option<&mut Option<Self::Primitive>> {
         match held {
-            Held::Quantized(tensor) => tensor.take(),
+            Held::Quantized(place) => Some(place),
             _ => None,
         }
     }

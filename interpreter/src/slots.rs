@@ -20,11 +20,14 @@ use crate::graph::{INTERMEDIATE, fresh_id};
 use crate::guard::guard;
 use crate::held::{Held, Told};
 use crate::kind::TensorKind;
+use crate::tensors::Sighted;
 
 /// What a slot holds: no more than one of these.
 pub(crate) struct Slot<B: BackendIr> {
     /// A tensor of the boundary, by the client's id.
     bound: Option<TensorId>,
+    /// Where that was seen to be what all uses declare.
+    sighted: Sighted,
     error: Option<TensorError>,
     held: Held<B>,
 }
@@ -33,6 +36,7 @@ impl<B: BackendIr> Default for Slot<B> {
     fn default() -> Self {
         Self {
             bound: None,
+            sighted: Sighted::NONE,
             error: None,
             held: Held::default(),
         }
@@ -48,11 +52,17 @@ impl<B: BackendIr> Slot<B> {
     /// Empty it. Whether it held anything.
     #[inline]
     fn clear(&mut self) -> bool {
-        let had_error = self.error.is_some();
-        if had_error {
-            self.error = None;
+        match self.error {
+            Some(_) => self.drop_error(),
+            None => return self.held.clear(),
         }
-        self.held.clear() || had_error
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn drop_error(&mut self) {
+        self.error = None;
     }
 }
 
@@ -73,12 +83,15 @@ struct Name {
 
 /// The slots of the graph that is replayed; without one, there are none.
 pub(crate) struct Slots<B: BackendIr> {
-    /// As many as any replay took; empty and not bound between replays.
+    /// As many as any replay took; empty between replays.
     slots: Vec<Slot<B>>,
     /// How many this replay takes.
     len: usize,
-    /// Those that are bound.
+    /// Those that are bound, and stay so until they are bound anew: most often the next replay binds
+    /// the same ones.
     bound: Vec<usize>,
+    /// The number of the graph that they are bound for; 0 for none.
+    graph: u64,
     /// The ids of operations are slots now.
     is_replaying: bool,
     /// Whoever reads a slot declares the dtype and shape that it was written with.
@@ -105,6 +118,7 @@ impl<B: BackendIr> Default for Slots<B> {
             slots: Vec::new(),
             len: 0,
             bound: Vec::new(),
+            graph: 0,
             is_replaying: false,
             is_uniform: false,
             is_checked: false,
@@ -145,15 +159,49 @@ impl<B: BackendIr> Slots<B> {
         self.is_checked
     }
 
-    /// The tensor of the slot is one of the boundary.
-    pub(crate) fn bind(&mut self, slot: usize, id: TensorId) {
-        self.has_hostile_ids |= id.value() & INTERMEDIATE != 0;
-        self.bind_to(slot, id);
+    /// Whether the slots are bound for the graph with this number.
+    pub(crate) fn are_of(&self, graph: u64) -> bool {
+        self.graph == graph
     }
 
-    fn bind_to(&mut self, slot: usize, id: TensorId) {
+    /// Bind other slots than before, for the graph with this number.
+    pub(crate) fn begin_binding(&mut self, graph: u64) {
+        for slot in self.bound.drain(..) {
+            let slot = &mut self.slots[slot];
+            slot.bound = None;
+            slot.sighted = Sighted::NONE;
+        }
+        self.graph = graph;
+    }
+
+    /// The tensor of the slot is one of the boundary.
+    pub(crate) fn bind(&mut self, slot: usize, id: TensorId) {
         self.bound.push(slot);
-        self.slots[slot].bound = Some(id);
+        self.bind_again(slot, id);
+    }
+
+    /// The same for a slot that may be bound for this graph, which declares what it did.
+    #[inline]
+    pub(crate) fn bind_again(&mut self, slot: usize, id: TensorId) {
+        self.has_hostile_ids |= id.value() & INTERMEDIATE != 0;
+        let slot = &mut self.slots[slot];
+        if slot.bound != Some(id) {
+            slot.bound = Some(id);
+            slot.sighted = Sighted::NONE;
+        }
+    }
+
+    /// Where the tensor that an operation calls `id` was seen, if it is one of the boundary.
+    #[inline]
+    pub(crate) fn sighted(&self, id: TensorId) -> Sighted {
+        self.slots[id.value() as usize].sighted
+    }
+
+    /// That tensor was seen to be what the IR declares.
+    pub(crate) fn see(&mut self, id: TensorId, sighted: Sighted) {
+        if self.is_uniform {
+            self.slots[id.value() as usize].sighted = sighted;
+        }
     }
 
     /// The id of the tensor of the boundary that a slot is bound to.
@@ -225,9 +273,11 @@ impl<B: BackendIr> Slots<B> {
 
     /// That tensor, to be taken out: it is no longer in the slot.
     #[inline]
-    pub(crate) fn release<K: TensorKind<B>>(&mut self, slot: usize) -> Option<&mut Held<B>> {
-        let held = &mut self.slots[slot].held;
-        K::held(held)?;
+    pub(crate) fn release<K: TensorKind<B>>(
+        &mut self,
+        slot: usize,
+    ) -> Option<&mut Option<K::Primitive>> {
+        let held = K::place(&mut self.slots[slot].held).filter(|held| held.is_some())?;
         self.occupied -= 1;
         Some(held)
     }
@@ -237,7 +287,7 @@ impl<B: BackendIr> Slots<B> {
     pub(crate) fn prepare(&mut self, slot: usize) -> &mut Held<B> {
         let slot = &mut self.slots[slot];
         if slot.error.is_some() {
-            slot.error = None;
+            slot.drop_error();
             self.occupied -= 1;
         }
         &mut slot.held
@@ -273,7 +323,8 @@ impl<B: BackendIr> Context<B> {
         for slot in slots {
             if !self.slots.is_bound(*slot) {
                 let id = self.name_of(*slot);
-                self.slots.bind_to(*slot, id);
+                self.slots.bound.push(*slot);
+                self.slots.slots[*slot].bound = Some(id);
                 self.slots.own_ids.push(id);
             }
         }
@@ -291,10 +342,10 @@ impl<B: BackendIr> Context<B> {
             }
             slots.occupied = 0;
         }
-        for slot in slots.bound.drain(..) {
-            slots.slots[slot].bound = None;
-        }
         slots.has_hostile_ids = false;
+        if !slots.own_ids.is_empty() {
+            slots.begin_binding(0);
+        }
         while let Some(id) = self.slots.own_ids.pop() {
             self.forget(id);
         }

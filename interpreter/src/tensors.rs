@@ -8,7 +8,7 @@ use burn_ir::{BackendIr, Handle, HandleContainer, TensorError, TensorId, TensorI
 use crate::held::{Held, Told};
 use crate::kind::TensorKind;
 use crate::known::Known;
-use crate::near::{Entry, Near};
+use crate::near::{Entry, Near, Sight};
 
 /// Ids from here on are given out by the interpreter itself, besides those that clients count up.
 const OWN: u64 = 1 << 62;
@@ -30,6 +30,17 @@ pub(crate) struct Tensors<B: BackendIr> {
     end: u64,
     /// How many tensors were written since the end is not known.
     written_since: usize,
+}
+
+/// Where a near tensor was seen.
+#[derive(Clone, Copy)]
+pub(crate) enum Sighted {
+    Written(Sight),
+    Kept(Sight),
+}
+
+impl Sighted {
+    pub(crate) const NONE: Self = Self::Written(Sight::NONE);
 }
 
 impl<B: BackendIr> Default for Tensors<B> {
@@ -126,13 +137,28 @@ impl<B: BackendIr> Tensors<B> {
         entry.facts.fit(tensor).then_some(&entry.held)
     }
 
+    /// Where to look for the tensor `id` again, if it is near and known to be what the IR declares.
+    pub(crate) fn sight(&self, id: TensorId, tensor: &TensorIr) -> Option<Sighted> {
+        let written = self.written.sight(id, tensor).map(Sighted::Written);
+        written.or_else(|| self.kept.sight(id, tensor).map(Sighted::Kept))
+    }
+
+    /// The tensor that was seen, if it is sure to be there still.
+    #[inline]
+    pub(crate) fn again(&self, sighted: Sighted) -> Option<&Held<B>> {
+        match sighted {
+            Sighted::Written(sight) => self.written.again(sight),
+            Sighted::Kept(sight) => self.kept.again(sight),
+        }
+    }
+
     /// The same, to be taken out: it is no longer under `id`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn release<K: TensorKind<B>>(
         &mut self,
         id: TensorId,
         tensor: &TensorIr,
-    ) -> Option<&mut Held<B>> {
+    ) -> Option<&mut Option<K::Primitive>> {
         match self.written.get(id) {
             Some(_) => self.written.release::<K>(id, tensor),
             None => self.kept.release::<K>(id, tensor),

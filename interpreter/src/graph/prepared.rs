@@ -13,6 +13,7 @@ use burn_ir::{
     TensorIr,
 };
 use hashbrown::HashMap;
+use portable_atomic::{AtomicU64, Ordering};
 
 use crate::context::Context;
 use crate::error::OpError;
@@ -20,10 +21,14 @@ use crate::guard::guard;
 use crate::limits::{Limits, SMALL, is_small};
 
 pub(crate) struct Prepared {
+    /// It tells whether slots are bound for this graph, with these dims and this order.
+    number: u64,
     operations: Vec<OperationIr>,
     slots: HashMap<TensorId, usize>,
     /// The tensors of the bindings in the order that they stood in the last time, with their slots.
     order: Vec<(TensorId, Option<usize>)>,
+    /// Whether all inputs are among them.
+    is_complete: bool,
     /// The slots of the graph's inputs, in their order.
     inputs: Vec<usize>,
     /// The ids that others know the slots by, unless that is of no importance.
@@ -39,12 +44,21 @@ pub(crate) struct Prepared {
     of_custom: Vec<usize>,
     /// The slots of the outputs of operations that have several.
     several: Vec<Vec<usize>>,
+    /// Those of which several are bound.
+    several_bound: Vec<Vec<usize>>,
     /// The custom operations with ids in place of slots, in their order, and where they stand.
     named: Vec<(usize, CustomOpIr)>,
     /// Whether all tensors are small: whether there is memory for others is another matter each time.
     is_small: bool,
     /// The backend and the limits that the operations, as they are, passed all checks with.
     checked: Option<(TypeId, Limits)>,
+}
+
+static NUMBERS: AtomicU64 = AtomicU64::new(1);
+
+/// A number that no graph has had.
+fn next_number() -> u64 {
+    NUMBERS.fetch_add(1, Ordering::Relaxed)
 }
 
 /// What the bindings give by index, and where it belongs.
@@ -149,6 +163,7 @@ impl Prepared {
             .map(|tensor| tensor.id.value() as usize)
             .collect();
         Self {
+            number: next_number(),
             operations,
             inputs: graph
                 .inputs
@@ -157,6 +172,7 @@ impl Prepared {
                 .collect(),
             slots,
             order: Vec::new(),
+            is_complete: false,
             names: None,
             is_uniform: preparer.is_uniform,
             dims: preparer.dims,
@@ -165,6 +181,7 @@ impl Prepared {
             varying,
             of_custom: of_custom.into_iter().collect(),
             several,
+            several_bound: Vec::new(),
             named,
             is_small: false,
             checked: None,
@@ -201,42 +218,84 @@ impl Prepared {
         if let Some(names) = &self.names {
             ctx.slots.give_names(names);
         }
-        for (position, (relative, concrete)) in tensors.iter().enumerate() {
-            let slot = match self.order.get(position) {
-                Some((known, slot)) if known == relative => *slot,
-                _ => self.find(position, *relative),
-            };
-            if let Some(slot) = slot {
-                ctx.slots.bind(slot, *concrete);
-            }
-        }
-        if !self.inputs.iter().all(|input| ctx.slots.is_bound(*input)) {
-            ctx.close_slots();
+        if !self.bind_again(ctx, tensors) && !self.bind_anew(ctx, tensors) {
             return false;
         }
-        ctx.bind_own(&self.of_custom);
-        for (position, named) in &mut self.named {
-            ctx.name_custom(&self.operations[*position], named);
+        if !self.of_custom.is_empty() {
+            ctx.bind_own(&self.of_custom);
+            for (position, named) in &mut self.named {
+                ctx.name_custom(&self.operations[*position], named);
+            }
         }
         true
     }
 
+    /// Bind the tensors, if the slots are bound for them.
+    fn bind_again<B: BackendIr>(
+        &self,
+        ctx: &mut Context<B>,
+        tensors: &[(TensorId, TensorId)],
+    ) -> bool {
+        if !ctx.slots.are_of(self.number) || tensors.len() != self.order.len() {
+            return false;
+        }
+        for ((relative, concrete), (known, slot)) in tensors.iter().zip(&self.order) {
+            match slot {
+                _ if relative != known => return false,
+                Some(slot) => ctx.slots.bind_again(*slot, *concrete),
+                None => (),
+            }
+        }
+        true
+    }
+
+    /// Bind the tensors, if all inputs are among them.
+    fn bind_anew<B: BackendIr>(
+        &mut self,
+        ctx: &mut Context<B>,
+        tensors: &[(TensorId, TensorId)],
+    ) -> bool {
+        let relatives = || tensors.iter().map(|(relative, _)| relative);
+        let is_as_before = self.is_complete && relatives().eq(self.order.iter().map(|(id, _)| id));
+        if !is_as_before {
+            self.put_in_order(relatives());
+        }
+        ctx.slots.begin_binding(self.number);
+        for ((_, concrete), (_, slot)) in tensors.iter().zip(&self.order) {
+            if let Some(slot) = slot {
+                ctx.slots.bind(*slot, *concrete);
+            }
+        }
+        if !self.is_complete {
+            ctx.slots.begin_binding(0);
+            ctx.close_slots();
+        }
+        self.is_complete
+    }
+
+    /// Find the slots of the tensors in the order that they stand in.
+    #[cold]
+    fn put_in_order<'t>(&mut self, tensors: impl Iterator<Item = &'t TensorId>) {
+        self.number = next_number();
+        let tensors = tensors.map(|id| (*id, self.slots.get(id).copied()));
+        self.order = tensors.collect();
+        let bound: BTreeSet<usize> = self.order.iter().filter_map(|(_, slot)| *slot).collect();
+        self.is_complete = self.inputs.iter().all(|input| bound.contains(input));
+        let several = self.several.iter().map(|outputs| {
+            let outputs = outputs.iter().copied();
+            outputs.filter(|output| bound.contains(output)).collect()
+        });
+        let several = several.filter(|outputs: &Vec<usize>| outputs.len() > 1);
+        self.several_bound = several.collect();
+    }
+
     /// Whether two outputs of one operation are bound to one tensor: slots do not show that.
     pub(crate) fn has_shared_outputs<B: BackendIr>(&self, ctx: &Context<B>) -> bool {
-        self.several.iter().any(|outputs| {
+        self.several_bound.iter().any(|outputs| {
             let ids = || outputs.iter().filter_map(|slot| ctx.slots.bound_id(*slot));
             let is_again = |(position, id)| ids().take(position).any(|other| other == id);
             ids().enumerate().any(is_again)
         })
-    }
-
-    /// The slot of a tensor that stands at this place in the bindings.
-    #[cold]
-    fn find(&mut self, position: usize, relative: TensorId) -> Option<usize> {
-        let slot = self.slots.get(&relative).copied();
-        self.order.truncate(position);
-        self.order.push((relative, slot));
-        slot
     }
 
     #[cold]
@@ -267,6 +326,7 @@ impl Prepared {
             }
         }
         if dims {
+            self.number = next_number();
             let mut tensors = self.operations.iter().flat_map(|op| op.nodes());
             self.is_small = tensors.all(|tensor| is_small(&tensor.shape, SMALL));
         }
@@ -283,7 +343,7 @@ impl Prepared {
         loop {
             // Guarded as a whole: an operation that fails does not end the replay.
             let outcome = guard(|| {
-                while let Some(operation) = self.operations.get(next) {
+                for operation in self.operations.iter().skip(next) {
                     next += 1;
                     match operation {
                         OperationIr::Custom(_) => {
@@ -291,6 +351,7 @@ impl Prepared {
                                 ctx.execute_custom(operation, named)?;
                             }
                         }
+                        OperationIr::Drop(tensor) if !ctx.is_looked_at => ctx.forget(tensor.id),
                         operation => ctx.execute(operation)?,
                     }
                 }
@@ -304,7 +365,8 @@ impl Prepared {
             }
         }
         // How many tensors there are is another matter each time, too.
-        if self.is_small && ctx.slots.is_clean && ctx.limits.max_live_tensors == usize::MAX {
+        let is_new = self.checked.is_none() || !ctx.slots.is_checked();
+        if is_new && self.is_small && ctx.slots.is_clean && ctx.limits.max_live_tensors == usize::MAX {
             self.checked = Some((TypeId::of::<B>(), ctx.limits));
         }
         ctx.close_slots();
@@ -312,6 +374,7 @@ impl Prepared {
 }
 
 /// Both are the same number: 0.0 and -0.0 are not.
+#[inline]
 fn is_same_scalar(one: &ScalarIr, other: &ScalarIr) -> bool {
     match (one, other) {
         (ScalarIr::Float(one), ScalarIr::Float(other)) => one.to_bits() == other.to_bits(),
