@@ -68,9 +68,9 @@ impl<B: BackendIr> Context<B> {
     #[inline]
     pub(crate) fn read<K: TensorKind<B>>(&mut self, tensor: &TensorIr) -> Outcome<K::Primitive> {
         match self.slots.is_replaying() {
-            _ if !K::has(tensor.dtype) => self.read_other::<K>(tensor),
-            false => self.read_near::<K>(tensor.id, tensor),
             true => self.read_replayed::<K>(tensor),
+            false if K::has(tensor.dtype) => self.read_near::<K>(tensor.id, tensor),
+            false => self.read_other::<K>(tensor),
         }
     }
 
@@ -101,7 +101,8 @@ impl<B: BackendIr> Context<B> {
         self.read_handle::<K>(id, tensor)
     }
 
-    /// Read a tensor of the graph that is replayed.
+    /// Read a tensor of the graph that is replayed. One that is found to be of the kind is declared to
+    /// be, too: so it was admitted, or seen.
     #[inline(never)]
     fn read_replayed<K: TensorKind<B>>(&mut self, tensor: &TensorIr) -> Outcome<K::Primitive> {
         match self.slots.place(tensor.id) {
@@ -122,19 +123,23 @@ impl<B: BackendIr> Context<B> {
             if let Some(primitive) = again.and_then(K::held) {
                 return Ok(primitive.clone());
             }
-            return self.read_unseen::<K>(id, tensor);
         }
-        self.read_near::<K>(id, tensor)
+        self.read_unseen::<K>(id, tensor)
     }
 
-    /// Read it, and note where it is seen.
+    /// Read a tensor of the boundary, and note where it is seen if it stays there.
     #[inline(never)]
     fn read_unseen<K: TensorKind<B>>(
         &mut self,
         id: TensorId,
         tensor: &TensorIr,
     ) -> Outcome<K::Primitive> {
-        if let Some(sighted) = self.tensors.sight(id, tensor) {
+        if !K::has(tensor.dtype) {
+            return self.read_other::<K>(tensor);
+        }
+        if tensor.status == TensorStatus::ReadOnly
+            && let Some(sighted) = self.tensors.sight(id, tensor)
+        {
             self.slots.see(tensor.id, sighted);
         }
         self.read_near::<K>(id, tensor)
@@ -176,6 +181,9 @@ impl<B: BackendIr> Context<B> {
         slot: usize,
         tensor: &TensorIr,
     ) -> Outcome<K::Primitive> {
+        if !K::has(tensor.dtype) {
+            return self.read_other::<K>(tensor);
+        }
         let primitive = match tensor.status {
             TensorStatus::ReadOnly => self.slots.held::<K>(slot).cloned(),
             TensorStatus::ReadWrite => self.slots.release::<K>(slot).and_then(Option::take),
@@ -308,7 +316,7 @@ impl<B: BackendIr> Context<B> {
     /// limits.
     #[inline]
     pub(crate) fn admit<K: TensorKind<B>>(&mut self, out: &TensorIr) -> Outcome {
-        if !self.must_check() || K::has(out.dtype) && is_small(&out.shape[..], self.small) {
+        if K::has(out.dtype) && is_small(&out.shape[..], self.small) {
             return Ok(());
         }
         self.admit_large::<K>(out)

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use burn_backend::{
-    ExecutionError,
+    ExecutionError, Shape,
     tensor::{BoolTensor, FloatTensor, IntTensor},
 };
 use burn_ir::{BackendIr, OperationIr, TensorIr};
@@ -40,6 +40,20 @@ pub(crate) fn disabled(feature: &'static str) -> Outcome {
 /// A field of the IR as the type the backend's method takes.
 pub(crate) fn convert<T: Clone, U: From<T>>(field: &T) -> U {
     field.clone().into()
+}
+
+/// The shape that an output declares, for the backend's call.
+///
+/// A copy of its dims in one go, where `Clone` goes one by one.
+pub(crate) fn shape_of(out: &TensorIr) -> Shape {
+    match out.shape[..] {
+        [] => Shape::new([]),
+        [a] => Shape::new([a]),
+        [a, b] => Shape::new([a, b]),
+        [a, b, c] => Shape::new([a, b, c]),
+        [a, b, c, d] => Shape::new([a, b, c, d]),
+        _ => out.shape.clone(),
+    }
 }
 
 /// The handles and what else the operations need.

@@ -409,10 +409,7 @@ impl<B: BackendIr> Context<B> {
     }
 
     pub(crate) fn admit_quantized(&mut self, out: &TensorIr) -> Outcome {
-        match self.must_check() {
-            true => self.admit_quantized_or(out, Kind::Quantized),
-            false => Ok(()),
-        }
+        self.admit_quantized_or(out, Kind::Quantized)
     }
 
     pub(crate) fn put_quantized(&mut self, out: &TensorIr, output: QuantizedTensor<B>) -> Outcome {

@@ -8,7 +8,7 @@ use burn_backend::ops::FloatTensorOps;
 use burn_backend::{DType, ExecutionError, TensorData};
 use burn_flex::Flex;
 use burn_interpreter::{CustomOpRegistry, Graph, Limits, TensorInterpreter};
-use burn_ir::{CustomOpIr, OperationIr, ScalarIr, TensorError, TensorId, TensorIr, TensorStatus};
+use burn_ir::{CustomOpIr, GraphBindings, OperationIr, ScalarIr, TensorError, TensorId, TensorIr, TensorStatus};
 use interpreter_tests::stream::{add, add_scalar, bindings, out, ro, rw};
 use interpreter_tests::{Engine, quietly, read};
 use proptest::prelude::*;
@@ -51,6 +51,8 @@ enum Step {
     Custom(u64, bool, u64),
     /// Two more than the input, by a graph with a custom operation or without.
     Replay(u64, bool, u64, bool),
+    /// The sum of two, and that of what they are then: both outputs are bound, or the first.
+    SumTwice([u64; 2], u64, Option<u64>),
     Read(u64, bool),
 }
 
@@ -68,6 +70,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (id(), is(), id()).prop_map(|(input, last, out)| Step::Custom(input, last, out)),
         3 => (id(), is(), id(), is())
             .prop_map(|(input, last, out, custom)| Step::Replay(input, last, out, custom)),
+        4 => ([id(), id()], id(), prop::option::of(id()))
+            .prop_map(|(inputs, first, second)| Step::SumTwice(inputs, first, second)),
         2 => (id(), is()).prop_map(|(id, last)| Step::Read(id, last)),
     ];
     prop::collection::vec(step, 1..80)
@@ -171,10 +175,21 @@ impl Pair {
             }
             Step::Replay(id, is_last, out, is_custom) => {
                 let bindings = bindings(&[(0, id), (2, out)], &[1], &[ONE]);
-                let graph = graph(is_last, is_custom);
-                quietly(|| graph.replay(&mut self.interpreter, bindings));
+                let graph = usize::from(is_last) + 2 * usize::from(is_custom);
+                self.replay(graph, bindings);
                 let next = self.take(id, is_last).map(|value| value + 2.0);
                 self.model.insert(out, next);
+            }
+            Step::SumTwice(inputs, first, second) => {
+                let [lhs, rhs] = inputs;
+                let mut tensors = vec![(0, lhs), (1, rhs), (2, first)];
+                tensors.extend(second.map(|second| (3, second)));
+                self.replay(SUM_TWICE, bindings(&tensors, &[1], &[]));
+                for out in [Some(first), second].into_iter().flatten() {
+                    let [lhs, rhs] = inputs.map(|id| self.take(id, false));
+                    let sum = lhs.zip(rhs).map(|(lhs, rhs)| lhs + rhs);
+                    self.model.insert(out, sum);
+                }
             }
             Step::Read(id, is_last) => {
                 let read = self.interpreter.read(input(id, is_last));
@@ -191,6 +206,10 @@ impl Pair {
         Ok(())
     }
 
+    fn replay(&mut self, graph: usize, bindings: GraphBindings) {
+        GRAPHS.with(|graphs| quietly(|| graphs[graph].replay(&mut self.interpreter, bindings)));
+    }
+
     fn assert_reads(&self, id: u64, read: Result<TensorData, String>) -> Result<(), TestCaseError> {
         let number = read.map(|data| data.iter::<f32>().next());
         let expected = self.model.get(&id).copied().flatten();
@@ -199,12 +218,34 @@ impl Pair {
     }
 }
 
-/// The input, and two more.
-fn graph(is_last: bool, is_custom: bool) -> Graph {
-    let relative = |tensor: TensorIr| TensorIr {
+const SUM_TWICE: usize = 4;
+
+thread_local! {
+    /// Replayed again and again, by one interpreter after the other.
+    static GRAPHS: [Graph; 5] = [
+        graph(false, false),
+        graph(true, false),
+        graph(false, true),
+        graph(true, true),
+        sum_twice(),
+    ];
+}
+
+fn relative(tensor: TensorIr) -> TensorIr {
+    TensorIr {
         shape: [0].into(),
         ..tensor
-    };
+    }
+}
+
+fn sum_twice() -> Graph {
+    let input = |id| relative(ro(id, &[0], F32));
+    let sum = |out| add(input(0), input(1), relative(output(out)));
+    Graph::new(vec![sum(2), sum(3)])
+}
+
+/// The input, and two more.
+fn graph(is_last: bool, is_custom: bool) -> Graph {
     let scalar = ScalarIr::UInt(0);
     let first = add_scalar(relative(input(0, is_last)), scalar, relative(output(1)));
     let (input, output) = (relative(rw(1, &[1], F32)), relative(output(2)));

@@ -336,3 +336,61 @@ fn hostile_ids_are_not_those_of_intermediates() {
         Some(TensorStatus::ReadWrite)
     );
 }
+
+/// One graph, replayed in turn by two interpreters: what one of them binds is nothing to the other.
+#[test]
+fn interpreters_take_turns_with_other_dims_and_bindings() {
+    let graph = Graph::new(vec![
+        add_scalar(ro(0, &[0], F32), ScalarIr::UInt(0), out(1, &[0], F32)),
+        add(ro(0, &[0], F32), rw(1, &[0], F32), out(2, &[0], F32)),
+        add(ro(0, &[0], F32), ro(2, &[0], F32), out(3, &[0], F32)),
+    ]);
+    let upload = |interpreter: &mut TensorInterpreter<Flex>, values: &[f32]| {
+        let data = TensorData::new(values.to_vec(), [values.len()]);
+        interpreter.register_tensor_data_id(TensorId::new(101), data);
+    };
+    let (mut one, mut other) = (interpreter(), interpreter());
+    let both = [(0, 101), (2, 103), (3, 104)];
+    let last = [(0, 101), (3, 104)];
+    for round in 0..4 {
+        graph.replay(&mut one, bindings(&both, &[2], &[self::one()]));
+        assert_eq!(floats(&mut one, 103, 2), Ok(vec![3.0, 5.0]));
+        assert_eq!(floats(&mut one, 104, 2), Ok(vec![4.0, 7.0]));
+        drop_all(&mut one, &[103, 104]);
+
+        upload(&mut other, &[1.0, 2.0, 3.0]);
+        graph.replay(&mut other, bindings(&last, &[3], &[self::one()]));
+        assert_eq!(floats(&mut other, 104, 3), Ok(vec![4.0, 7.0, 10.0]));
+
+        // Declared with the dims of the other, the same tensor is refused.
+        quietly(|| graph.replay(&mut one, bindings(&both, &[3], &[self::one()])));
+        assert!(floats(&mut one, 104, 2).is_err(), "round {round}");
+        drop_all(&mut one, &[103, 104]);
+
+        graph.replay(&mut one, bindings(&last, &[2], &[self::one()]));
+        assert_eq!(floats(&mut one, 104, 2), Ok(vec![4.0, 7.0]));
+        assert_eq!(one.num_handles(), 3);
+        drop_all(&mut one, &[104]);
+    }
+}
+
+/// The tensor of an id may become one of another shape between two replays.
+#[test]
+fn a_bound_tensor_is_looked_at_again() {
+    let graph = Graph::new(vec![add(
+        ro(0, &[0], F32),
+        ro(0, &[0], F32),
+        out(1, &[0], F32),
+    )]);
+    let mut interpreter = interpreter();
+    let bindings = || bindings(&[(0, 101), (1, 103)], &[2], &[]);
+    for _ in 0..8 {
+        graph.replay(&mut interpreter, bindings());
+        assert_eq!(floats(&mut interpreter, 103, 2), Ok(vec![2.0, 4.0]));
+    }
+    let other = TensorData::from([1.0_f32, 2.0, 3.0]);
+    interpreter.register_tensor_data_id(TensorId::new(101), other);
+    quietly(|| graph.replay(&mut interpreter, bindings()));
+    let error = floats(&mut interpreter, 103, 2).expect_err("it has another shape");
+    assert!(error.contains("[3]"), "{error}");
+}

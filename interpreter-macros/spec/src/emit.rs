@@ -2,7 +2,7 @@
 //!
 //! One small function per operation, matches that only dispatch, and a static with the facts of
 //! each row. The code expects the module that it is placed in to have these siblings: `check` (the
-//! functions of `where`), `context` (`Context`, `Outcome`, `convert`, `disabled`, `unsupported`), `custom`
+//! functions of `where`), `context` (`Context`, `Outcome`, `convert`, `disabled`, `shape_of`, `unsupported`), `custom`
 //! (the functions of custom rows), `info` (`OpInfo` and the types of its fields) and `quantized` (which
 //! tensors the backend's call for quantized ones takes).
 
@@ -107,7 +107,7 @@ fn imports(table: &Table) -> TokenStream {
     quote! {
         use ::burn_ir::{#(#names),*};
         use super::check;
-        use super::context::{Context, Outcome, convert, disabled, unsupported};
+        use super::context::{Context, Outcome, convert, disabled, shape_of, unsupported};
         use super::custom;
         use super::info::{Arity, Kind, OpInfo, OpStatus, TensorInfo};
         use super::quantized;

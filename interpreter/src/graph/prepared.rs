@@ -46,6 +46,8 @@ pub(crate) struct Prepared {
     several: Vec<Vec<usize>>,
     /// Those of which several are bound.
     several_bound: Vec<Vec<usize>>,
+    /// Whether no operation is a custom one or a `Drop`.
+    is_plain: bool,
     /// The custom operations with ids in place of slots, in their order, and where they stand.
     named: Vec<(usize, CustomOpIr)>,
     /// Whether all tensors are small: whether there is memory for others is another matter each time.
@@ -151,6 +153,9 @@ impl Prepared {
         }
         let slots = preparer.slots;
         let named = custom(&operations);
+        let is_plain =
+            |op: &OperationIr| !matches!(op, OperationIr::Custom(_) | OperationIr::Drop(_));
+        let is_plain = operations.iter().all(is_plain);
         let of_custom = operations
             .iter()
             .filter(|op| matches!(op, OperationIr::Custom(_)));
@@ -182,6 +187,7 @@ impl Prepared {
             of_custom: of_custom.into_iter().collect(),
             several,
             several_bound: Vec::new(),
+            is_plain,
             named,
             is_small: false,
             checked: None,
@@ -290,6 +296,7 @@ impl Prepared {
     }
 
     /// Whether two outputs of one operation are bound to one tensor: slots do not show that.
+    #[inline]
     pub(crate) fn has_shared_outputs<B: BackendIr>(&self, ctx: &Context<B>) -> bool {
         self.several_bound.iter().any(|outputs| {
             let ids = || outputs.iter().filter_map(|slot| ctx.slots.bound_id(*slot));
@@ -343,7 +350,15 @@ impl Prepared {
         loop {
             // Guarded as a whole: an operation that fails does not end the replay.
             let outcome = guard(|| {
-                for operation in self.operations.iter().skip(next) {
+                let rest = self.operations.iter().skip(next);
+                if self.is_plain {
+                    for operation in rest {
+                        next += 1;
+                        ctx.execute(operation)?;
+                    }
+                    return Ok(());
+                }
+                for operation in rest {
                     next += 1;
                     match operation {
                         OperationIr::Custom(_) => {
@@ -366,7 +381,11 @@ impl Prepared {
         }
         // How many tensors there are is another matter each time, too.
         let is_new = self.checked.is_none() || !ctx.slots.is_checked();
-        if is_new && self.is_small && ctx.slots.is_clean && ctx.limits.max_live_tensors == usize::MAX {
+        if is_new
+            && self.is_small
+            && ctx.slots.is_clean
+            && ctx.limits.max_live_tensors == usize::MAX
+        {
             self.checked = Some((TypeId::of::<B>(), ctx.limits));
         }
         ctx.close_slots();

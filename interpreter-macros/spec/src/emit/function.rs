@@ -15,8 +15,8 @@ use crate::model::{
 ///     let BinaryOpIr { lhs, rhs, out } = op;
 ///     if ctx.must_check() {
 ///         check::broadcast(lhs, rhs, out)?;
+///         ctx.admit_float(out)?;
 ///     }
-///     ctx.admit_float(out)?;
 ///     let lhs = ctx.float(lhs)?;
 ///     let rhs = ctx.int(rhs)?;
 ///     let output = B::float_powi(lhs, rhs);
@@ -56,8 +56,15 @@ pub(super) fn function(operation: Operation<'_>) -> Option<TokenStream> {
     );
     let op = op(signature);
     let fields = destructure(signature, &body.checks);
-    let checks = checks(&body.checks);
-    let turn = quantized_turn(operation, signature);
+    let checks = body.checks.iter().map(check);
+    let admits = admits(operation, Tensors::Plain);
+    let checks = match quantized_turn(operation, signature) {
+        None => must_check(checks.chain(admits)),
+        Some(turn) => {
+            let (checks, admits) = (must_check(checks), must_check(admits));
+            Some(quote!(#checks #turn #admits))
+        }
+    };
     let steps = steps(operation, Tensors::Plain, call);
     let quantized = quantized(operation, signature);
     Some(quote! {
@@ -65,7 +72,6 @@ pub(super) fn function(operation: Operation<'_>) -> Option<TokenStream> {
         fn #name<B: BackendIr>(ctx: &mut Context<B> #op) -> Outcome {
             #fields
             #checks
-            #turn
             #steps
         }
         #quantized
@@ -77,9 +83,11 @@ pub(super) fn function(operation: Operation<'_>) -> Option<TokenStream> {
 /// #[cold]
 /// fn base_float_reshape_quantized<B: BackendIr>(ctx: &mut Context<B>, op: &ShapeOpIr) -> Outcome {
 ///     let ShapeOpIr { input, out } = op;
-///     ctx.admit_quantized(out)?;
+///     if ctx.must_check() {
+///         ctx.admit_quantized(out)?;
+///     }
 ///     let input = ctx.quantized(input)?;
-///     let output = B::q_reshape(input, out.shape.clone());
+///     let output = B::q_reshape(input, shape_of(out));
 ///     ctx.put_quantized(out, output)
 /// }
 /// ```
@@ -95,12 +103,14 @@ fn quantized(operation: Operation<'_>, signature: &Signature) -> Option<TokenStr
     );
     let op = op(signature);
     let fields = destructure(signature, &[]);
+    let checks = must_check(admits(operation, Tensors::Quantized));
     let steps = steps(operation, Tensors::Quantized, quote!(B::#path(#(#args),*)));
     Some(quote! {
         #[doc = #doc]
         #[cold]
         fn #name<B: BackendIr>(ctx: &mut Context<B> #op) -> Outcome {
             #fields
+            #checks
             #steps
         }
     })
@@ -156,17 +166,22 @@ fn kind(operation: Operation<'_>, tensors: Tensors, field: &Field) -> Option<&'s
     })
 }
 
-/// The outputs are admitted, the inputs read, the call made, and its outputs written.
+/// The inputs are read, the call is made, and its outputs are written.
 fn steps(operation: Operation<'_>, tensors: Tensors, call: TokenStream) -> Option<TokenStream> {
     let body = operation.row.body.as_ref()?;
     let signature = &body.signature;
-    let outputs = signature.outputs.iter();
     let reads = signature
         .inputs()
         .map(|field| read(kind(operation, tensors, field), field));
-    let admits = outputs.map(|field| admit(kind(operation, tensors, field), field));
     let writes = writes(operation, tensors, call, &body.handling);
-    Some(quote!(#(#admits)* #(#reads)* #writes))
+    Some(quote!(#(#reads)* #writes))
+}
+
+/// That the outputs may be made is found before an input is read.
+fn admits(operation: Operation<'_>, tensors: Tensors) -> impl Iterator<Item = TokenStream> {
+    let body = operation.row.body.as_ref();
+    let outputs = body.into_iter().flat_map(|body| &body.signature.outputs);
+    outputs.filter_map(move |field| admit(kind(operation, tensors, field), field))
 }
 
 /// `let BinaryOpIr { lhs, rhs, out } = op;`
@@ -198,12 +213,13 @@ fn destructure(signature: &Signature, checks: &[Check]) -> Option<TokenStream> {
     Some(quote!(let #ir_struct { #(#fields),* } = op;))
 }
 
-/// `if ctx.must_check() { check::broadcast(lhs, rhs, out)?; }`
+/// `if ctx.must_check() { check::broadcast(lhs, rhs, out)?; ctx.admit_float(out)?; }`
 ///
 /// They look at nothing but the operation: one that is executed again unchanged passes them again.
-fn checks(checks: &[Check]) -> Option<TokenStream> {
-    let calls = checks.iter().map(check);
-    (!checks.is_empty()).then(|| quote!(if ctx.must_check() { #(#calls)* }))
+fn must_check(steps: impl Iterator<Item = TokenStream>) -> Option<TokenStream> {
+    let mut steps = steps.peekable();
+    steps.peek()?;
+    Some(quote!(if ctx.must_check() { #(#steps)* }))
 }
 
 /// `check::broadcast(lhs, rhs, out)?;`
@@ -260,7 +276,7 @@ fn arg(operation: Operation<'_>, arg: &Arg) -> TokenStream {
         Value::Declared(output, fact) => {
             let name = ident(output);
             match fact {
-                OutputFact::Shape => quote!(#name.shape.clone()),
+                OutputFact::Shape => quote!(shape_of(#name)),
                 OutputFact::Dtype if is_float(operation, output) => quote!(ctx.float_dtype(#name)),
                 OutputFact::Dtype => quote!(#name.dtype.into()),
             }
