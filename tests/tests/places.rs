@@ -8,7 +8,9 @@ use burn_backend::ops::FloatTensorOps;
 use burn_backend::{DType, ExecutionError, TensorData};
 use burn_flex::Flex;
 use burn_interpreter::{CustomOpRegistry, Graph, Limits, TensorInterpreter};
-use burn_ir::{CustomOpIr, GraphBindings, OperationIr, ScalarIr, TensorError, TensorId, TensorIr, TensorStatus};
+use burn_ir::{
+    CustomOpIr, GraphBindings, OperationIr, ScalarIr, TensorError, TensorId, TensorIr, TensorStatus,
+};
 use interpreter_tests::stream::{add, add_scalar, bindings, out, ro, rw};
 use interpreter_tests::{Engine, quietly, read};
 use proptest::prelude::*;

@@ -337,41 +337,70 @@ fn hostile_ids_are_not_those_of_intermediates() {
     );
 }
 
-/// One graph, replayed in turn by two interpreters: what one of them binds is nothing to the other.
-#[test]
-fn interpreters_take_turns_with_other_dims_and_bindings() {
-    let graph = Graph::new(vec![
+/// Relative tensor 0 and one, twice 0 and one, three times 0 and one.
+fn sums() -> Graph {
+    Graph::new(vec![
         add_scalar(ro(0, &[0], F32), ScalarIr::UInt(0), out(1, &[0], F32)),
         add(ro(0, &[0], F32), rw(1, &[0], F32), out(2, &[0], F32)),
         add(ro(0, &[0], F32), ro(2, &[0], F32), out(3, &[0], F32)),
-    ]);
-    let upload = |interpreter: &mut TensorInterpreter<Flex>, values: &[f32]| {
-        let data = TensorData::new(values.to_vec(), [values.len()]);
-        interpreter.register_tensor_data_id(TensorId::new(101), data);
-    };
+    ])
+}
+
+#[test]
+fn interpreters_take_turns_with_a_graph_in_other_dims() {
+    let graph = sums();
     let (mut one, mut other) = (interpreter(), interpreter());
-    let both = [(0, 101), (2, 103), (3, 104)];
-    let last = [(0, 101), (3, 104)];
-    for round in 0..4 {
-        graph.replay(&mut one, bindings(&both, &[2], &[self::one()]));
-        assert_eq!(floats(&mut one, 103, 2), Ok(vec![3.0, 5.0]));
+    let data = TensorData::from([1.0_f32, 2.0, 3.0]);
+    other.register_tensor_data_id(TensorId::new(101), data);
+    let bindings = |dim| bindings(&[(0, 101), (3, 104)], &[dim], &[self::one()]);
+    for _ in 0..8 {
+        graph.replay(&mut one, bindings(2));
         assert_eq!(floats(&mut one, 104, 2), Ok(vec![4.0, 7.0]));
-        drop_all(&mut one, &[103, 104]);
-
-        upload(&mut other, &[1.0, 2.0, 3.0]);
-        graph.replay(&mut other, bindings(&last, &[3], &[self::one()]));
-        assert_eq!(floats(&mut other, 104, 3), Ok(vec![4.0, 7.0, 10.0]));
-
-        // Declared with the dims of the other, the same tensor is refused.
-        quietly(|| graph.replay(&mut one, bindings(&both, &[3], &[self::one()])));
-        assert!(floats(&mut one, 104, 2).is_err(), "round {round}");
-        drop_all(&mut one, &[103, 104]);
-
-        graph.replay(&mut one, bindings(&last, &[2], &[self::one()]));
-        assert_eq!(floats(&mut one, 104, 2), Ok(vec![4.0, 7.0]));
-        assert_eq!(one.num_handles(), 3);
-        drop_all(&mut one, &[104]);
     }
+    graph.replay(&mut other, bindings(3));
+    assert_eq!(floats(&mut other, 104, 3), Ok(vec![4.0, 7.0, 10.0]));
+    // Declared with the dims of the other, the same tensor is refused.
+    quietly(|| graph.replay(&mut one, bindings(3)));
+    let error = floats(&mut one, 104, 2).expect_err("it has 2 elements");
+    assert!(error.contains("TensorId(101)"), "{error}");
+}
+
+#[test]
+fn interpreters_take_turns_with_a_graph_and_bind_other_tensors() {
+    let graph = sums();
+    let (mut one, mut other) = (interpreter(), interpreter());
+    let both = || bindings(&[(0, 101), (2, 103), (3, 104)], &[2], &[self::one()]);
+    let last = || bindings(&[(0, 101), (3, 104)], &[2], &[self::one()]);
+    graph.replay(&mut one, both());
+    assert_eq!(floats(&mut one, 103, 2), Ok(vec![3.0, 5.0]));
+    drop_all(&mut one, &[103, 104]);
+    graph.replay(&mut other, last());
+    assert_eq!(other.num_handles(), 3);
+    // What is bound no more is an intermediate.
+    graph.replay(&mut one, last());
+    assert_eq!(floats(&mut one, 104, 2), Ok(vec![4.0, 7.0]));
+    assert_eq!(one.num_handles(), 3);
+}
+
+/// Another tensor has taken the place of one that is gone: it is not taken for it.
+#[test]
+fn a_bound_tensor_that_is_gone_is_missed() {
+    let graph = Graph::new(vec![add(
+        ro(0, &[0], F32),
+        ro(0, &[0], F32),
+        out(1, &[0], F32),
+    )]);
+    let mut interpreter = interpreter();
+    let write = |id| add_scalar(ro(101, &[2], F32), one(), out(id, &[2], F32));
+    interpreter.register_op(write(200));
+    let bindings = || bindings(&[(0, 200), (1, 103)], &[2], &[]);
+    graph.replay(&mut interpreter, bindings());
+    assert_eq!(floats(&mut interpreter, 103, 2), Ok(vec![4.0, 6.0]));
+    interpreter.register_op(add_scalar(rw(200, &[2], F32), one(), out(201, &[2], F32)));
+    interpreter.register_op(write(200 + 64));
+    quietly(|| graph.replay(&mut interpreter, bindings()));
+    let error = floats(&mut interpreter, 103, 2).expect_err("200 is gone");
+    assert!(error.contains("TensorId(200)"), "{error}");
 }
 
 /// The tensor of an id may become one of another shape between two replays.
