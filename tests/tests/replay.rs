@@ -382,25 +382,33 @@ fn interpreters_take_turns_with_a_graph_and_bind_other_tensors() {
     assert_eq!(one.num_handles(), 3);
 }
 
-/// Another tensor has taken the place of one that is gone: it is not taken for it.
+/// Another tensor takes the place of one that is consumed, dropped, or has to make room: it is not
+/// taken for it.
 #[test]
-fn a_bound_tensor_that_is_gone_is_missed() {
+fn a_bound_tensor_is_not_taken_for_another() {
     let graph = Graph::new(vec![add(
         ro(0, &[0], F32),
         ro(0, &[0], F32),
         out(1, &[0], F32),
     )]);
-    let mut interpreter = interpreter();
-    let write = |id| add_scalar(ro(101, &[2], F32), one(), out(id, &[2], F32));
-    interpreter.register_op(write(200));
-    let bindings = || bindings(&[(0, 200), (1, 103)], &[2], &[]);
-    graph.replay(&mut interpreter, bindings());
-    assert_eq!(floats(&mut interpreter, 103, 2), Ok(vec![4.0, 6.0]));
-    interpreter.register_op(add_scalar(rw(200, &[2], F32), one(), out(201, &[2], F32)));
-    interpreter.register_op(write(200 + 64));
-    quietly(|| graph.replay(&mut interpreter, bindings()));
-    let error = floats(&mut interpreter, 103, 2).expect_err("200 is gone");
-    assert!(error.contains("TensorId(200)"), "{error}");
+    let consume = add_scalar(rw(200, &[2], F32), one(), out(201, &[2], F32));
+    let drop = OperationIr::Drop(rw(200, &[2], F32));
+    for gone in [Some(consume), Some(drop), None] {
+        let mut interpreter = interpreter();
+        let write = |id, scalar| add_scalar(ro(101, &[2], F32), scalar, out(id, &[2], F32));
+        interpreter.register_op(write(200, one()));
+        let bindings = || bindings(&[(0, 200), (1, 103)], &[2], &[]);
+        graph.replay(&mut interpreter, bindings());
+        assert_eq!(floats(&mut interpreter, 103, 2), Ok(vec![4.0, 6.0]));
+        let stays = gone.is_none();
+        gone.into_iter().for_each(|op| interpreter.register_op(op));
+        interpreter.register_op(write(200 + 64, ScalarIr::Float(10.0)));
+        quietly(|| graph.replay(&mut interpreter, bindings()));
+        match floats(&mut interpreter, 103, 2) {
+            Ok(values) => assert_eq!((values, stays), (vec![4.0, 6.0], true)),
+            Err(error) => assert!(error.contains("TensorId(200)") && !stays, "{error}"),
+        }
+    }
 }
 
 /// The tensor of an id may become one of another shape between two replays.
