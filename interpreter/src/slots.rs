@@ -1,10 +1,11 @@
 //! Where the tensors of a graph are while it is replayed.
 //!
 //! The operations of a prepared graph have slots in place of ids. A tensor of the graph's boundary
-//! is bound to the id that the client knows it by, and stays with the client's other tensors. An
-//! intermediate tensor is held by its slot: nothing is looked up for it. It gets an id only where
-//! others must be told of it in an error. One that a custom operation reads or writes has an id for
-//! the whole replay, and is among the handles: its handler looks for it there.
+//! is bound to the id that the client knows it by, and stays with the client's other tensors; its
+//! slot knows where it was seen there, so that it is looked for and compared with the IR once, not at
+//! each use. An intermediate tensor is held by its slot: nothing is looked up for it. It gets an id
+//! only where others must be told of it in an error. One that a custom operation reads or writes has
+//! an id for the whole replay, and is among the handles: its handler looks for it there.
 
 use alloc::vec::Vec;
 use core::mem;
