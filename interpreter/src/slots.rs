@@ -53,10 +53,10 @@ impl<B: BackendIr> Slot<B> {
     /// Empty it. Whether it held anything.
     #[inline]
     fn clear(&mut self) -> bool {
-        match self.error {
-            Some(_) => self.drop_error(),
-            None => return self.held.clear(),
+        if self.error.is_none() {
+            return self.held.clear();
         }
+        self.drop_error();
         true
     }
 
@@ -177,11 +177,17 @@ impl<B: BackendIr> Slots<B> {
 
     /// The tensor of the slot is one of the boundary.
     pub(crate) fn bind(&mut self, slot: usize, id: TensorId) {
-        self.bound.push(slot);
-        self.bind_again(slot, id);
+        self.has_hostile_ids |= id.value() & INTERMEDIATE != 0;
+        self.bind_to(slot, id);
     }
 
-    /// The same for a slot that may be bound for this graph, which declares what it did.
+    /// Bind a slot that was not, so that nothing was seen.
+    fn bind_to(&mut self, slot: usize, id: TensorId) {
+        self.bound.push(slot);
+        self.slots[slot].bound = Some(id);
+    }
+
+    /// The same for a slot that is bound for this graph, which declares what it did.
     #[inline]
     pub(crate) fn bind_again(&mut self, slot: usize, id: TensorId) {
         self.has_hostile_ids |= id.value() & INTERMEDIATE != 0;
@@ -324,8 +330,7 @@ impl<B: BackendIr> Context<B> {
         for slot in slots {
             if !self.slots.is_bound(*slot) {
                 let id = self.name_of(*slot);
-                self.slots.bound.push(*slot);
-                self.slots.slots[*slot].bound = Some(id);
+                self.slots.bind_to(*slot, id);
                 self.slots.own_ids.push(id);
             }
         }

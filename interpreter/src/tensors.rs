@@ -137,6 +137,19 @@ impl<B: BackendIr> Tensors<B> {
         entry.facts.fit(tensor).then_some(&entry.held)
     }
 
+    /// The same, to be taken out: it is no longer under `id`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn release<K: TensorKind<B>>(
+        &mut self,
+        id: TensorId,
+        tensor: &TensorIr,
+    ) -> Option<&mut Option<K::Primitive>> {
+        match self.written.get(id) {
+            Some(_) => self.written.release::<K>(id, tensor),
+            None => self.kept.release::<K>(id, tensor),
+        }
+    }
+
     /// Where to look for the tensor `id` again, if it is near and known to be what the IR declares.
     pub(crate) fn sight(&self, id: TensorId, tensor: &TensorIr) -> Option<Sighted> {
         let written = self.written.sight(id, tensor).map(Sighted::Written);
@@ -149,19 +162,6 @@ impl<B: BackendIr> Tensors<B> {
         match sighted {
             Sighted::Written(sight) => self.written.again(sight),
             Sighted::Kept(sight) => self.kept.again(sight),
-        }
-    }
-
-    /// The same, to be taken out: it is no longer under `id`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn release<K: TensorKind<B>>(
-        &mut self,
-        id: TensorId,
-        tensor: &TensorIr,
-    ) -> Option<&mut Option<K::Primitive>> {
-        match self.written.get(id) {
-            Some(_) => self.written.release::<K>(id, tensor),
-            None => self.kept.release::<K>(id, tensor),
         }
     }
 

@@ -382,15 +382,17 @@ fn interpreters_take_turns_with_a_graph_and_bind_other_tensors() {
     assert_eq!(one.num_handles(), 3);
 }
 
+/// Twice relative tensor 0, as 1.
+fn twice() -> Graph {
+    let input = || ro(0, &[0], F32);
+    Graph::new(vec![add(input(), input(), out(1, &[0], F32))])
+}
+
 /// Another tensor takes the place of one that is consumed, dropped, or has to make room: it is not
 /// taken for it.
 #[test]
 fn a_bound_tensor_is_not_taken_for_another() {
-    let graph = Graph::new(vec![add(
-        ro(0, &[0], F32),
-        ro(0, &[0], F32),
-        out(1, &[0], F32),
-    )]);
+    let graph = twice();
     let consume = add_scalar(rw(200, &[2], F32), one(), out(201, &[2], F32));
     let drop = OperationIr::Drop(rw(200, &[2], F32));
     for gone in [Some(consume), Some(drop), None] {
@@ -414,11 +416,7 @@ fn a_bound_tensor_is_not_taken_for_another() {
 /// The tensor of an id may become one of another shape between two replays.
 #[test]
 fn a_bound_tensor_is_looked_at_again() {
-    let graph = Graph::new(vec![add(
-        ro(0, &[0], F32),
-        ro(0, &[0], F32),
-        out(1, &[0], F32),
-    )]);
+    let graph = twice();
     let mut interpreter = interpreter();
     let bindings = || bindings(&[(0, 101), (1, 103)], &[2], &[]);
     for _ in 0..8 {

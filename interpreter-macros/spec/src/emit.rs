@@ -2,9 +2,9 @@
 //!
 //! One small function per operation, matches that only dispatch, and a static with the facts of
 //! each row. The code expects the module that it is placed in to have these siblings: `check` (the
-//! functions of `where`), `context` (`Context`, `Outcome`, `convert`, `disabled`, `shape_of`, `unsupported`), `custom`
-//! (the functions of custom rows), `info` (`OpInfo` and the types of its fields) and `quantized` (which
-//! tensors the backend's call for quantized ones takes).
+//! functions of `where`), `context` (`Context`, `Outcome`, `convert`, `disabled`, `shape_of`,
+//! `unsupported`), `custom` (the functions of custom rows), `info` (`OpInfo` and the types of its
+//! fields) and `quantized` (which tensors the backend's call for quantized ones takes).
 
 mod dispatch;
 mod function;

@@ -380,8 +380,7 @@ impl Prepared {
             }
         }
         // How many tensors there are is another matter each time, too.
-        let is_new = self.checked.is_none() || !ctx.slots.is_checked();
-        if is_new
+        if !ctx.slots.is_checked()
             && self.is_small
             && ctx.slots.is_clean
             && ctx.limits.max_live_tensors == usize::MAX
