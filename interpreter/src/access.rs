@@ -18,6 +18,7 @@ use crate::kind::{TensorKind, same_dtype, same_plain_dtype};
 use crate::limits::{declared_bytes, is_small};
 use crate::quantized::readable;
 use crate::slots::Place;
+use crate::tensors::Sighted;
 
 /// Reading.
 impl<B: BackendIr> Context<B> {
@@ -105,9 +106,10 @@ impl<B: BackendIr> Context<B> {
     /// be, too: so it was admitted, or seen.
     #[inline(never)]
     fn read_replayed<K: TensorKind<B>>(&mut self, tensor: &TensorIr) -> Outcome<K::Primitive> {
-        match self.slots.place(tensor.id) {
-            Place::Client(id) => self.read_bound::<K>(id, tensor),
-            Place::Slot(slot) => self.read_slot::<K>(slot, tensor),
+        let slot = tensor.id.value() as usize;
+        match self.slots.bound(slot) {
+            Some((id, sighted)) => self.read_bound::<K>(id, sighted, tensor),
+            None => self.read_slot::<K>(slot, tensor),
         }
     }
 
@@ -116,13 +118,13 @@ impl<B: BackendIr> Context<B> {
     fn read_bound<K: TensorKind<B>>(
         &mut self,
         id: TensorId,
+        sighted: Sighted,
         tensor: &TensorIr,
     ) -> Outcome<K::Primitive> {
-        if tensor.status == TensorStatus::ReadOnly {
-            let again = self.tensors.again(self.slots.sighted(tensor.id));
-            if let Some(primitive) = again.and_then(K::held) {
-                return Ok(primitive.clone());
-            }
+        if tensor.status == TensorStatus::ReadOnly
+            && let Some(primitive) = self.tensors.again(sighted).and_then(K::held)
+        {
+            return Ok(primitive.clone());
         }
         self.read_unseen::<K>(id, tensor)
     }
@@ -145,8 +147,8 @@ impl<B: BackendIr> Context<B> {
         self.read_near::<K>(id, tensor)
     }
 
-    /// Read a tensor in a slot, which is sure to be what the IR declares where all uses declare the
-    /// same.
+    /// Read a tensor in a slot, most likely without a look at it. There is no call on this path but
+    /// that of `clone`: registers need not be saved for another.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn read_slot<K: TensorKind<B>>(
         &mut self,
@@ -154,18 +156,14 @@ impl<B: BackendIr> Context<B> {
         tensor: &TensorIr,
     ) -> Outcome<K::Primitive> {
         match tensor.status {
-            TensorStatus::ReadOnly if self.slots.is_uniform() => {
+            TensorStatus::ReadOnly if self.slots.are_trusted() => {
                 if let Some(primitive) = self.slots.held::<K>(slot) {
                     return Ok(primitive.clone());
                 }
             }
-            TensorStatus::ReadWrite if self.slots.is_uniform() => {
-                if let Some(place) = self.slots.release::<K>(slot) {
-                    // Before the tensor is taken out: it is moved once then.
-                    self.live_bytes.remove_declared(tensor);
-                    if let Some(primitive) = place.take() {
-                        return Ok(primitive);
-                    }
+            TensorStatus::ReadWrite if self.slots.are_trusted() => {
+                if let Some(primitive) = self.slots.release::<K>(slot).and_then(Option::take) {
+                    return Ok(primitive);
                 }
             }
             _ => (),
@@ -173,8 +171,8 @@ impl<B: BackendIr> Context<B> {
         self.read_other_slot::<K>(slot, tensor)
     }
 
-    /// Read a tensor in a slot that may be declared otherwise than it was written, or may not be
-    /// there.
+    /// Read a tensor in a slot that may be declared otherwise than it was written, may be counted, or
+    /// may not be there.
     #[cold]
     fn read_other_slot<K: TensorKind<B>>(
         &mut self,

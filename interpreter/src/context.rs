@@ -61,6 +61,8 @@ pub(crate) struct Context<B: BackendIr> {
     pub(crate) tensors: Tensors<B>,
     pub(crate) device: B::Device,
     pub(crate) custom_ops: CustomOpRegistry<B>,
+    /// Where the handler of the custom operation before was found.
+    pub(crate) handler: usize,
     pub(crate) collective: Box<dyn Collective<B>>,
     pub(crate) limits: Limits,
     /// Outputs of no more elements are within the limits.
@@ -85,6 +87,7 @@ impl<B: BackendIr> Context<B> {
             tensors: Tensors::default(),
             device,
             custom_ops,
+            handler: 0,
             collective: Box::new(BackendCollective::default()),
             small: limits.small(),
             limits,

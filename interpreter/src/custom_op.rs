@@ -2,6 +2,7 @@
 
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use burn_backend::BackendTypes;
 use burn_ir::{BackendIr, CustomOpIr, HandleContainer};
@@ -30,20 +31,24 @@ pub type CustomOpHandler<B> = Arc<
 /// Cheap to clone: the handlers are shared.
 #[derive(Clone)]
 pub struct CustomOpRegistry<B: BackendIr> {
-    handlers: HashMap<String, CustomOpHandler<B>>,
+    /// With their ids, each of which is in one place for good.
+    handlers: Vec<(String, CustomOpHandler<B>)>,
+    places: HashMap<String, usize>,
 }
 
 impl<B: BackendIr> Default for CustomOpRegistry<B> {
     fn default() -> Self {
         Self {
-            handlers: HashMap::new(),
+            handlers: Vec::new(),
+            places: HashMap::new(),
         }
     }
 }
 
 impl<B: BackendIr> core::fmt::Debug for CustomOpRegistry<B> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_set().entries(self.handlers.keys()).finish()
+        let ids = self.handlers.iter().map(|(id, _)| id);
+        f.debug_set().entries(ids).finish()
     }
 }
 
@@ -58,11 +63,32 @@ impl<B: BackendIr> CustomOpRegistry<B> {
     where
         F: Fn(&mut HandleContainer<B::Handle>, &CustomOpIr, &B::Device) + Send + Sync + 'static,
     {
-        self.handlers.insert(id.to_string(), Arc::new(handler));
+        let handler: CustomOpHandler<B> = Arc::new(handler);
+        match self.places.get(id) {
+            Some(place) => self.handlers[*place].1 = handler,
+            None => {
+                self.places.insert(id.to_string(), self.handlers.len());
+                self.handlers.push((id.to_string(), handler));
+            }
+        }
     }
 
-    /// The handler for `id`.
-    pub(crate) fn get(&self, id: &str) -> Option<&CustomOpHandler<B>> {
-        self.handlers.get(id)
+    /// The place of the handler for `id`, which may be where it was before; one that no handler has
+    /// if there is none.
+    pub(crate) fn find(&self, id: &str, before: usize) -> usize {
+        match self.handlers.get(before) {
+            Some((known, _)) if known == id => before,
+            _ => self.places.get(id).copied().unwrap_or(usize::MAX),
+        }
+    }
+
+    /// The handler in a place.
+    pub(crate) fn get(&self, place: usize) -> Option<&CustomOpHandler<B>> {
+        self.handlers.get(place).map(|(_, handler)| handler)
+    }
+
+    /// Whether there is a handler for `id`.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.places.contains_key(id)
     }
 }

@@ -7,6 +7,7 @@
 //! [`Graph::bind`] makes operations of them that anyone can execute. [`Graph::replay`] does not: it
 //! executes operations that were made ready once.
 
+mod customs;
 pub(crate) mod prepared;
 
 use alloc::boxed::Box;

@@ -41,6 +41,11 @@ impl LiveBytes {
         };
     }
 
+    /// Whether bytes are counted.
+    pub(crate) fn is_counting(&self) -> bool {
+        self.is_counting
+    }
+
     /// A tensor went.
     #[inline]
     pub(crate) fn remove_declared(&mut self, tensor: &TensorIr) {

@@ -11,14 +11,12 @@ use alloc::vec::Vec;
 use core::mem;
 
 use burn_ir::{
-    BackendIr, CustomOpIr, IrVisitorMut, OperationIr, TensorError, TensorId, TensorIr, TensorStatus,
+    BackendIr, IrVisitorMut, OperationIr, TensorError, TensorId, TensorIr, TensorStatus,
 };
 use hashbrown::HashMap;
 
-use crate::context::{Context, Outcome};
-use crate::custom::stream_custom;
+use crate::context::Context;
 use crate::graph::{INTERMEDIATE, fresh_id};
-use crate::guard::guard;
 use crate::held::{Held, Told};
 use crate::kind::TensorKind;
 use crate::tensors::Sighted;
@@ -95,8 +93,9 @@ pub(crate) struct Slots<B: BackendIr> {
     graph: u64,
     /// The ids of operations are slots now.
     is_replaying: bool,
-    /// Whoever reads a slot declares the dtype and shape that it was written with.
-    is_uniform: bool,
+    /// Whoever reads a slot declares the dtype and shape that it was written with, and the bytes of
+    /// tensors are not counted.
+    are_trusted: bool,
     /// The operations, which have not changed since, passed all checks in a replay before.
     is_checked: bool,
     /// They do so in this replay, and will again.
@@ -121,7 +120,7 @@ impl<B: BackendIr> Default for Slots<B> {
             bound: Vec::new(),
             graph: 0,
             is_replaying: false,
-            is_uniform: false,
+            are_trusted: false,
             is_checked: false,
             is_clean: false,
             occupied: 0,
@@ -135,14 +134,14 @@ impl<B: BackendIr> Default for Slots<B> {
 
 impl<B: BackendIr> Slots<B> {
     /// Begin a replay with as many slots.
-    pub(crate) fn open(&mut self, len: usize, is_uniform: bool, is_checked: bool) {
+    pub(crate) fn open(&mut self, len: usize, are_trusted: bool, is_checked: bool) {
         if self.slots.len() < len {
             self.slots.resize_with(len, Slot::default);
         }
         self.len = len;
         self.replay += 1;
         self.is_replaying = true;
-        self.is_uniform = is_uniform;
+        self.are_trusted = are_trusted;
         self.is_checked = is_checked;
         self.is_clean = true;
     }
@@ -198,15 +197,16 @@ impl<B: BackendIr> Slots<B> {
         }
     }
 
-    /// Where the tensor that an operation calls `id` was seen, if it is one of the boundary.
+    /// The tensor of the boundary that a slot is bound to, and where it was seen.
     #[inline]
-    pub(crate) fn sighted(&self, id: TensorId) -> Sighted {
-        self.slots[id.value() as usize].sighted
+    pub(crate) fn bound(&self, slot: usize) -> Option<(TensorId, Sighted)> {
+        let slot = &self.slots[slot];
+        slot.bound.map(|id| (id, slot.sighted))
     }
 
-    /// That tensor was seen to be what the IR declares.
+    /// The tensor of the boundary that an operation calls `id` was seen to be what the IR declares.
     pub(crate) fn see(&mut self, id: TensorId, sighted: Sighted) {
-        if self.is_uniform {
+        if self.are_trusted {
             self.slots[id.value() as usize].sighted = sighted;
         }
     }
@@ -266,10 +266,10 @@ impl<B: BackendIr> Slots<B> {
         self.slots[slot].error = Some(error);
     }
 
-    /// Whether a tensor that is in a slot is what whoever reads it declares.
+    /// Whether a tensor that is in a slot is what whoever reads it declares, and is not counted.
     #[inline]
-    pub(crate) fn is_uniform(&self) -> bool {
-        self.is_uniform
+    pub(crate) fn are_trusted(&self) -> bool {
+        self.are_trusted
     }
 
     /// The tensor in a slot that is not bound, if it is of this kind.
@@ -401,23 +401,6 @@ impl<B: BackendIr> Context<B> {
         self.slots.is_replaying = was_replaying;
         self.slots.is_checked = was_checked;
         result
-    }
-
-    /// Put ids in place of the slots of a custom operation.
-    pub(crate) fn name_custom(&mut self, op: &OperationIr, named: &mut CustomOpIr) {
-        if let OperationIr::Custom(op) = op {
-            let names = named.inputs.iter_mut().chain(&mut named.outputs);
-            for (tensor, named) in op.inputs.iter().chain(&op.outputs).zip(names) {
-                named.id = self.name(tensor.id);
-            }
-        }
-    }
-
-    /// Execute a custom operation, which is `named` with ids in place of slots.
-    pub(crate) fn execute_custom(&mut self, op: &OperationIr, named: &CustomOpIr) -> Outcome {
-        self.observe(op, |ctx| {
-            ctx.with_names(|ctx| guard(|| stream_custom(named, ctx)))
-        })
     }
 
     /// Let go of the inputs of an operation that failed, at their last use, and leave its error in

@@ -83,7 +83,10 @@ impl<B: BackendIr> Tensors<B> {
 
     /// The error that `id` holds.
     pub(crate) fn error(&self, id: TensorId) -> Option<&TensorError> {
-        self.handles.error(&id)
+        match self.handles.has_errors() {
+            false => None,
+            true => self.handles.error(&id),
+        }
     }
 
     /// Whether `id` holds data or an error.

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use burn_backend::ops::{FloatTensorOps, IntTensorOps};
 use burn_backend::{DType, ExecutionError, TensorData};
 use burn_flex::Flex;
-use burn_interpreter::{CustomOpRegistry, Fault, OpError, TensorInterpreter};
+use burn_interpreter::{CustomOpRegistry, Fault, Graph, OpError, TensorInterpreter};
 use burn_ir::{CustomOpIr, OperationIr, ScalarIr, TensorError, TensorId, TensorIr};
-use interpreter_tests::stream::{add_scalar, drop_all, floats, out, ro, rw};
+use interpreter_tests::stream::{add_scalar, bindings, drop_all, floats, out, ro, rw};
 use interpreter_tests::{quietly, read};
 
 const F32: DType = DType::F32;
@@ -104,6 +104,113 @@ fn the_last_handler_of_an_id_counts() {
     let mut interpreter = TensorInterpreter::with_custom_ops(Default::default(), registry.clone());
     interpreter.register_op(op("idle", &[], &[out(2, &[1], F32)]));
     assert_eq!(floats(&mut interpreter, 2, 1), Ok(vec![9.0]));
+}
+
+/// Registers a handler that multiplies by `factor`.
+fn register_factor(registry: &mut CustomOpRegistry<Flex>, id: &str, factor: f32) {
+    registry.register(id, move |handles, ir, _| {
+        let input = handles.get_float_tensor::<Flex>(&ir.inputs[0]);
+        let output = Flex::float_mul_scalar(input, factor.into());
+        handles.register_float_tensor::<Flex>(&ir.outputs[0].id, output);
+    });
+}
+
+#[test]
+fn handlers_take_turns() {
+    let mut registry = CustomOpRegistry::<Flex>::new();
+    register_factor(&mut registry, "times 2", 2.0);
+    register_factor(&mut registry, "times 5", 5.0);
+    let mut interpreter = TensorInterpreter::with_custom_ops(Default::default(), registry);
+    interpreter.register_tensor_data_id(TensorId::new(0), TensorData::from([1.0f32]));
+    let ids = ["times 5", "times 2", "times 2", "times 5", "times 2"];
+    for (input, id) in (0..).zip(ids) {
+        interpreter.register_op(op(
+            id,
+            &[rw(input, &[1], F32)],
+            &[out(input + 1, &[1], F32)],
+        ));
+    }
+    assert_eq!(floats(&mut interpreter, 5, 1), Ok(vec![200.0]));
+}
+
+/// A graph is replayed with the handlers of the interpreter that replays it, not of one before.
+#[test]
+fn a_graph_finds_the_handlers_of_each_interpreter() {
+    let operations = [(0, "times a", 1), (1, "times b", 2)];
+    let operations = operations
+        .map(|(input, id, output)| op(id, &[ro(input, &[0], F32)], &[out(output, &[0], F32)]));
+    let graph = Graph::new(operations.to_vec());
+    let start = |factors: &[(&str, f32)]| {
+        let mut registry = CustomOpRegistry::<Flex>::new();
+        for (id, factor) in factors {
+            register_factor(&mut registry, id, *factor);
+        }
+        let mut interpreter = TensorInterpreter::with_custom_ops(Default::default(), registry);
+        interpreter.register_tensor_data_id(TensorId::new(101), TensorData::from([1.0f32]));
+        interpreter
+    };
+    let mut interpreters = [
+        (start(&[("times a", 2.0), ("times b", 3.0)]), Some(6.0)),
+        (start(&[("times b", 5.0), ("times a", 7.0)]), Some(35.0)),
+        (start(&[("times b", 11.0)]), None),
+    ];
+    for _ in 0..2 {
+        for (interpreter, expected) in &mut interpreters {
+            let bindings = bindings(&[(0, 101), (2, 102)], &[1], &[]);
+            graph.replay(interpreter, bindings);
+            let result = floats(interpreter, 102, 1);
+            match expected {
+                Some(value) => assert_eq!(result, Ok(vec![*value])),
+                None => {
+                    let message = result.expect_err("there is no handler");
+                    assert!(message.contains("`times a`"), "{message}");
+                }
+            }
+        }
+    }
+}
+
+/// One that has no tensors is no exception.
+#[test]
+fn a_graph_runs_handlers_that_take_and_make_nothing() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let mut registry = CustomOpRegistry::<Flex>::new();
+    for id in ["one", "other"] {
+        let seen = seen.clone();
+        registry.register(id, move |_, _, _| {
+            seen.lock().expect("nobody panics").push(id);
+        });
+    }
+    let mut interpreter = TensorInterpreter::with_custom_ops(Default::default(), registry);
+    let graph = Graph::new(vec![op("other", &[], &[]), op("one", &[], &[])]);
+    for _ in 0..2 {
+        graph.replay(&mut interpreter, bindings(&[], &[], &[]));
+    }
+    let seen = seen.lock().expect("nobody panics");
+    assert_eq!(*seen, ["other", "one", "other", "one"]);
+}
+
+#[test]
+fn a_handler_gets_the_scalars_of_each_replay() {
+    let mut registry = CustomOpRegistry::<Flex>::new();
+    registry.register("scale", |handles, ir, _| {
+        let input = handles.get_float_tensor::<Flex>(&ir.inputs[0]);
+        let output = Flex::float_mul_scalar(input, ir.scalars[0].into());
+        handles.register_float_tensor::<Flex>(&ir.outputs[0].id, output);
+    });
+    let mut interpreter = TensorInterpreter::with_custom_ops(Default::default(), registry);
+    interpreter.register_tensor_data_id(TensorId::new(101), TensorData::from([1.0f32]));
+    let (input, output) = (ro(0, &[0], F32), out(1, &[0], F32));
+    let scale = CustomOpIr::with_scalars("scale", &[input], &[output], vec![ScalarIr::UInt(0)]);
+    let graph = Graph::new(vec![OperationIr::Custom(scale)]);
+    for factor in [2.0, 3.0, 3.0, 2.0] {
+        let scalars = [ScalarIr::Float(factor)];
+        graph.replay(
+            &mut interpreter,
+            bindings(&[(0, 101), (1, 102)], &[1], &scalars),
+        );
+        assert_eq!(floats(&mut interpreter, 102, 1), Ok(vec![factor as f32]));
+    }
 }
 
 /// B79: whatever a handler does wrong, its operation's outputs hold an error that names it, and

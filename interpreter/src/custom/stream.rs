@@ -21,13 +21,26 @@ pub(crate) fn stream_drop<B: BackendIr>(tensor: &TensorIr, ctx: &mut Context<B>)
     Ok(())
 }
 
-/// Run the handler, between a look at its inputs and a look at its outputs: it is held to the
-/// declaration of the operation.
+/// The handler is most likely that of the custom operation before.
+///
+/// Not part of the dispatch: other operations would pay for the registers that it needs.
+#[inline(never)]
+pub(crate) fn stream_custom<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>) -> Outcome {
+    ctx.handler = ctx.custom_ops.find(&op.id, ctx.handler);
+    run_handler(ctx.handler, op, ctx)
+}
+
+/// Run the handler in this place of the registry, between a look at its inputs and a look at its
+/// outputs: it is held to the declaration of the operation.
 ///
 /// Only what the handler writes is an output. An input that an output takes the place of is known
 /// to the handler by another id, so what stands under the output's id is the handler's.
-pub(crate) fn stream_custom<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>) -> Outcome {
-    let Some(handler) = ctx.custom_ops.get(&op.id) else {
+pub(crate) fn run_handler<B: BackendIr>(
+    handler: usize,
+    op: &CustomOpIr,
+    ctx: &mut Context<B>,
+) -> Outcome {
+    let Some(handler) = ctx.custom_ops.get(handler) else {
         return Err(Box::new(Fault::MissingHandler { id: op.id.clone() }));
     };
     // The handler may change any tensor.

@@ -9,14 +9,14 @@ use core::any::TypeId;
 
 use burn_backend::{DType, Shape, Slice};
 use burn_ir::{
-    BackendIr, CustomOpIr, GraphBindings, GraphIr, IrVisitorMut, OperationIr, ScalarIr, TensorId,
-    TensorIr,
+    BackendIr, GraphBindings, GraphIr, IrVisitorMut, OperationIr, ScalarIr, TensorId, TensorIr,
 };
 use hashbrown::HashMap;
 use portable_atomic::{AtomicU64, Ordering};
 
 use crate::context::Context;
 use crate::error::OpError;
+use crate::graph::customs::Custom;
 use crate::guard::guard;
 use crate::limits::{Limits, SMALL, is_small};
 
@@ -48,8 +48,8 @@ pub(crate) struct Prepared {
     several_bound: Vec<Vec<usize>>,
     /// Whether no operation is a custom one or a `Drop`.
     is_plain: bool,
-    /// The custom operations with ids in place of slots, in their order, and where they stand.
-    named: Vec<(usize, CustomOpIr)>,
+    /// The custom operations, in their order.
+    customs: Vec<Custom>,
     /// Whether all tensors are small: whether there is memory for others is another matter each time.
     is_small: bool,
     /// The backend and the limits that the operations, as they are, passed all checks with.
@@ -152,7 +152,7 @@ impl Prepared {
             }
         }
         let slots = preparer.slots;
-        let named = custom(&operations);
+        let customs = Custom::all(&operations);
         let is_plain =
             |op: &OperationIr| !matches!(op, OperationIr::Custom(_) | OperationIr::Drop(_));
         let is_plain = operations.iter().all(is_plain);
@@ -188,7 +188,7 @@ impl Prepared {
             several,
             several_bound: Vec::new(),
             is_plain,
-            named,
+            customs,
             is_small: false,
             checked: None,
         }
@@ -219,18 +219,18 @@ impl Prepared {
             self.put_in_place(dims);
         }
         let is_checked = self.checked == Some((TypeId::of::<B>(), ctx.limits));
-        ctx.slots
-            .open(self.slots.len(), self.is_uniform, is_checked);
+        let are_trusted = self.is_uniform && !ctx.live_bytes.is_counting();
+        ctx.slots.open(self.slots.len(), are_trusted, is_checked);
         if let Some(names) = &self.names {
             ctx.slots.give_names(names);
         }
         if !self.bind_again(ctx, tensors) && !self.bind_anew(ctx, tensors) {
             return false;
         }
-        if !self.of_custom.is_empty() {
+        if !self.customs.is_empty() {
             ctx.bind_own(&self.of_custom);
-            for (position, named) in &mut self.named {
-                ctx.name_custom(&self.operations[*position], named);
+            for custom in &mut self.customs {
+                custom.bind(&self.operations, ctx);
             }
         }
         true
@@ -325,11 +325,9 @@ impl Prepared {
                 }
             }
         }
-        for (position, named) in &mut self.named {
-            if let OperationIr::Custom(custom) = &self.operations[*position]
-                && (dims || self.varying.binary_search(position).is_ok())
-            {
-                *named = custom.clone();
+        for custom in &mut self.customs {
+            if dims || self.varying.binary_search(&custom.position).is_ok() {
+                custom.renew(&self.operations);
             }
         }
         if dims {
@@ -346,7 +344,7 @@ impl Prepared {
         mut ends: impl FnMut(usize, OpError) -> bool,
     ) {
         let mut next = 0;
-        let mut named = self.named.iter();
+        let mut customs = self.customs.iter();
         loop {
             // Guarded as a whole: an operation that fails does not end the replay.
             let outcome = guard(|| {
@@ -362,8 +360,8 @@ impl Prepared {
                     next += 1;
                     match operation {
                         OperationIr::Custom(_) => {
-                            if let Some((_, named)) = named.next() {
-                                ctx.execute_custom(operation, named)?;
+                            if let Some(custom) = customs.next() {
+                                custom.execute(operation, ctx)?;
                             }
                         }
                         OperationIr::Drop(tensor) if !ctx.is_looked_at => ctx.forget(tensor.id),
@@ -398,16 +396,6 @@ fn is_same_scalar(one: &ScalarIr, other: &ScalarIr) -> bool {
         (ScalarIr::Float(one), ScalarIr::Float(other)) => one.to_bits() == other.to_bits(),
         _ => one == other,
     }
-}
-
-/// The custom operations, and where they stand.
-fn custom(operations: &[OperationIr]) -> Vec<(usize, CustomOpIr)> {
-    let operations = operations.iter().enumerate();
-    let custom = operations.filter_map(|(position, operation)| match operation {
-        OperationIr::Custom(custom) => Some((position, custom.clone())),
-        _ => None,
-    });
-    custom.collect()
 }
 
 /// Puts slots in place of ids, and notes where the bindings belong.
