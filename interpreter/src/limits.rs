@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use burn_backend::{DType, Shape};
 use burn_ir::TensorIr;
+use portable_atomic::{AtomicU64, Ordering};
 
 use crate::quantized::quantized_bytes;
 
@@ -130,8 +131,16 @@ pub(crate) fn is_allocatable(bytes: u64) -> bool {
     bytes < LARGE || is_given(bytes)
 }
 
+static ASKED: AtomicU64 = AtomicU64::new(0);
+
+/// How often the allocator was asked. What depended on its answer is another matter the next time.
+pub(crate) fn asked() -> u64 {
+    ASKED.load(Ordering::Relaxed)
+}
+
 #[cold]
 fn is_given(bytes: u64) -> bool {
+    ASKED.fetch_add(1, Ordering::Relaxed);
     let mut trial = Vec::<u8>::new();
     let given = usize::try_from(bytes).is_ok_and(|bytes| trial.try_reserve_exact(bytes).is_ok());
     given && core::hint::black_box(&trial).capacity() > 0

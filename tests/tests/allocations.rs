@@ -10,7 +10,7 @@ use burn_ir::{
     BaseOperationIr, Conv1dOpIr, Conv1dOptionsIr, GraphBindings, ModuleOperationIr,
     NumericOperationIr, OperationIr, ReduceDimOpIr, ScalarIr, ShapeOpIr, TensorId,
 };
-use interpreter_tests::stream::{add, add_scalar, matmul, out, ro, rw};
+use interpreter_tests::stream::{add, add_scalar, bindings, matmul, out, ro, rw};
 
 const F32: DType = DType::F32;
 const BOOL: DType = DType::Bool(BoolStore::Native);
@@ -169,4 +169,35 @@ fn a_replay_allocates_what_the_calls_do() {
     });
     assert_eq!(ours, direct);
     assert_eq!(interpreter.live_tensors(), 2);
+}
+
+/// Memory that a kernel was found to have for its work may be gone at the next replay.
+#[test]
+fn a_replay_asks_for_large_working_memory_each_time() {
+    const PADDING: usize = 4 << 20;
+    // Dims by their index in the bindings.
+    let op = OperationIr::Module(ModuleOperationIr::Conv1d(Conv1dOpIr {
+        x: ro(0, &[0, 0, 1], F32),
+        weight: ro(1, &[0, 0, 2], F32),
+        bias: None,
+        options: Conv1dOptionsIr {
+            stride: [PADDING],
+            padding: [(PADDING, PADDING)],
+            dilation: [1],
+            groups: 1,
+        },
+        out: out(2, &[0, 0, 3], F32),
+    }));
+    let graph = Graph::new(vec![op]);
+    let mut interpreter = TensorInterpreter::<Flex>::new(Default::default());
+    interpreter.register_tensor_data_id(TensorId::new(100), data(&[1, 1, 4]));
+    interpreter.register_tensor_data_id(TensorId::new(101), data(&[1, 1, 2]));
+    for _ in 0..3 {
+        let bindings = bindings(&[(0, 100), (1, 101), (2, 102)], &[1, 4, 2, 3], &[]);
+        let measured = measure(|| {
+            assert_eq!(graph.try_replay(&mut interpreter, bindings), Ok(()));
+        });
+        let padded = (2 * PADDING * F32.size()) as u64;
+        assert!(measured.bytes_max >= padded, "{measured:?}");
+    }
 }

@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::error::OpError;
 use crate::graph::customs::Custom;
 use crate::guard::guard;
-use crate::limits::{Limits, SMALL, is_small};
+use crate::limits::{Limits, asked};
 
 pub(crate) struct Prepared {
     /// It tells whether slots are bound for this graph, with these dims and this order.
@@ -50,8 +50,6 @@ pub(crate) struct Prepared {
     is_plain: bool,
     /// The custom operations, in their order.
     customs: Vec<Custom>,
-    /// Whether all tensors are small: whether there is memory for others is another matter each time.
-    is_small: bool,
     /// The backend and the limits that the operations, as they are, passed all checks with.
     checked: Option<(TypeId, Limits)>,
 }
@@ -189,7 +187,6 @@ impl Prepared {
             several_bound: Vec::new(),
             is_plain,
             customs,
-            is_small: false,
             checked: None,
         }
     }
@@ -332,8 +329,6 @@ impl Prepared {
         }
         if dims {
             self.number = next_number();
-            let mut tensors = self.operations.iter().flat_map(|op| op.nodes());
-            self.is_small = tensors.all(|tensor| is_small(&tensor.shape, SMALL));
         }
     }
 
@@ -343,6 +338,7 @@ impl Prepared {
         ctx: &mut Context<B>,
         mut ends: impl FnMut(usize, OpError) -> bool,
     ) {
+        let asked_before = asked();
         let mut next = 0;
         let mut customs = self.customs.iter();
         loop {
@@ -377,10 +373,10 @@ impl Prepared {
                 break;
             }
         }
-        // How many tensors there are is another matter each time, too.
+        // Whether there is memory, and how many tensors there are, is another matter each time.
         if !ctx.slots.is_checked()
-            && self.is_small
             && ctx.slots.is_clean
+            && asked() == asked_before
             && ctx.limits.max_live_tensors == usize::MAX
         {
             self.checked = Some((TypeId::of::<B>(), ctx.limits));
