@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use burn_backend::ops::{FloatTensorOps, IntTensorOps};
 use burn_backend::{DType, ExecutionError, TensorData};
 use burn_flex::Flex;
-use burn_interpreter::{CustomOpRegistry, Fault, Graph, OpError, TensorInterpreter};
+use burn_interpreter::{CustomOpRegistry, Fault, Graph, Limits, OpError, TensorInterpreter};
 use burn_ir::{CustomOpIr, OperationIr, ScalarIr, TensorError, TensorId, TensorIr};
 use interpreter_tests::stream::{add_scalar, bindings, drop_all, floats, out, ro, rw};
 use interpreter_tests::{quietly, read};
@@ -166,6 +166,55 @@ fn a_graph_finds_the_handlers_of_each_interpreter() {
                     assert!(message.contains("`times a`"), "{message}");
                 }
             }
+        }
+    }
+}
+
+/// What is declared of the outputs is held against the limits before the handler is run, in a stream
+/// and in a replay.
+#[test]
+fn limits_hold_for_the_outputs_of_handlers() {
+    let two_tensors = 2 * F32.size() as u64;
+    let limits = [
+        (Limits::default().max_live_bytes(two_tensors), "beside the"),
+        (Limits::default().max_live_tensors(2), "limit of 2"),
+        (
+            Limits::default().max_tensor_bytes(two_tensors),
+            "would take",
+        ),
+    ];
+    for (limits, message) in limits {
+        let mut registry = registry();
+        registry.register("large", |_, _, _| panic!("it is not run"));
+        let start = || {
+            let device = Default::default();
+            let interpreter = TensorInterpreter::with_custom_ops(device, registry.clone());
+            let mut interpreter = interpreter.with_limits(limits);
+            interpreter.register_tensor_data_id(TensorId::new(1), TensorData::from([3.0f32]));
+            interpreter
+        };
+        let fits = |input, output| op("double", &[input], &[output]);
+        let outputs = [out(3, &[5], F32), out(4, &[5], F32)];
+        let mut interpreter = start();
+        interpreter.register_op(fits(ro(1, &[1], F32), out(2, &[1], F32)));
+        assert_eq!(floats(&mut interpreter, 2, 1), Ok(vec![6.0]));
+        interpreter.register_op(op("large", &[ro(1, &[1], F32)], &outputs));
+        let error = floats(&mut interpreter, 3, 5).expect_err("it is too much");
+        assert!(error.contains(message), "{error}");
+
+        let mut interpreter = start();
+        let outputs = [out(12, &[1], F32), out(13, &[1], F32)];
+        let graph = Graph::new(vec![
+            fits(ro(10, &[0], F32), out(11, &[0], F32)),
+            op("large", &[ro(10, &[0], F32)], &outputs),
+        ]);
+        for _ in 0..2 {
+            let tensors = [(10, 1), (11, 2), (12, 3), (13, 4)];
+            graph.replay(&mut interpreter, bindings(&tensors, &[1, 5], &[]));
+            assert_eq!(floats(&mut interpreter, 2, 1), Ok(vec![6.0]));
+            let error = floats(&mut interpreter, 3, 5).expect_err("it is too much");
+            assert!(error.contains(message), "{error}");
+            drop_all(&mut interpreter, &[3, 4]);
         }
     }
 }

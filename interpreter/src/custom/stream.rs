@@ -8,6 +8,7 @@ use crate::context::{Context, Outcome};
 use crate::error::Fault;
 use crate::graph::fresh_id;
 use crate::guard::guard;
+use crate::limits::{declared_bytes, is_small};
 use crate::quantized::is_quantized;
 
 /// The data of an initialized tensor is registered by itself.
@@ -40,6 +41,11 @@ pub(crate) fn run_handler<B: BackendIr>(
     op: &CustomOpIr,
     ctx: &mut Context<B>,
 ) -> Outcome {
+    for output in &op.outputs {
+        if !is_small(&output.shape[..], ctx.small) {
+            ctx.admit_bytes(output.id, declared_bytes(output))?;
+        }
+    }
     let Some(handler) = ctx.custom_ops.get(handler) else {
         return Err(Box::new(Fault::MissingHandler { id: op.id.clone() }));
     };
