@@ -173,7 +173,7 @@ impl<B: BackendIr> Context<B> {
 
     /// Read a tensor in a slot that may be declared otherwise than it was written, may be counted, or
     /// may not be there.
-    #[cold]
+    #[inline(never)]
     fn read_other_slot<K: TensorKind<B>>(
         &mut self,
         slot: usize,

@@ -62,7 +62,7 @@ pub(crate) struct Context<B: BackendIr> {
     pub(crate) device: B::Device,
     pub(crate) custom_ops: CustomOpRegistry<B>,
     /// Where the handler of the custom operation before was found.
-    pub(crate) handler: usize,
+    pub(crate) handler: Option<usize>,
     pub(crate) collective: Box<dyn Collective<B>>,
     pub(crate) limits: Limits,
     /// Outputs of no more elements are within the limits.
@@ -87,7 +87,7 @@ impl<B: BackendIr> Context<B> {
             tensors: Tensors::default(),
             device,
             custom_ops,
-            handler: 0,
+            handler: None,
             collective: Box::new(BackendCollective::default()),
             small: limits.small(),
             limits,

@@ -12,7 +12,8 @@ use hashbrown::HashMap;
 ///
 /// It takes its inputs out of the handles (`get_float_tensor` and the like, with the tensors of
 /// [`CustomOpIr::inputs`]), computes on the device, and registers a tensor for each of
-/// [`CustomOpIr::outputs`] under its id.
+/// [`CustomOpIr::outputs`] under its id. What these declare is within the
+/// [`Limits`](crate::Limits) of the interpreter: the handler is not run where it is not.
 ///
 /// When it returns, every output must be there with the dtype and shape that the operation
 /// declares; a handler that cannot produce one says why with [`HandleContainer::set_error`].
@@ -73,18 +74,18 @@ impl<B: BackendIr> CustomOpRegistry<B> {
         }
     }
 
-    /// The place of the handler for `id`, which may be where it was before; one that no handler has
-    /// if there is none.
-    pub(crate) fn find(&self, id: &str, before: usize) -> usize {
-        match self.handlers.get(before) {
+    /// The place of the handler for `id`, if there is one: the same as before, most likely.
+    pub(crate) fn find(&self, id: &str, before: Option<usize>) -> Option<usize> {
+        let known = before.and_then(|place| self.handlers.get(place));
+        match known {
             Some((known, _)) if known == id => before,
-            _ => self.places.get(id).copied().unwrap_or(usize::MAX),
+            _ => self.places.get(id).copied(),
         }
     }
 
-    /// The handler in a place.
-    pub(crate) fn get(&self, place: usize) -> Option<&CustomOpHandler<B>> {
-        self.handlers.get(place).map(|(_, handler)| handler)
+    /// The handler in a place that was found.
+    pub(crate) fn handler(&self, place: usize) -> &CustomOpHandler<B> {
+        &self.handlers[place].1
     }
 
     /// Whether there is a handler for `id`.

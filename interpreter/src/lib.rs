@@ -100,6 +100,7 @@ mod custom_op;
 mod error;
 mod graph;
 mod guard;
+mod handler;
 mod held;
 mod info;
 mod interpreter;

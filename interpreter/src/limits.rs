@@ -133,7 +133,8 @@ pub(crate) fn is_allocatable(bytes: u64) -> bool {
 
 static ASKED: AtomicU64 = AtomicU64::new(0);
 
-/// How often the allocator was asked. What depended on its answer is another matter the next time.
+/// How often the allocator was asked, by whichever thread. What depended on its answer is another
+/// matter the next time.
 pub(crate) fn asked() -> u64 {
     ASKED.load(Ordering::Relaxed)
 }

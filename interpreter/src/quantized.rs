@@ -22,7 +22,7 @@ use crate::guard::guard;
 use crate::held::Held;
 use crate::info::Kind;
 use crate::kind::{Float, TensorKind};
-use crate::limits::{bytes, elements};
+use crate::limits::{bytes, elements, is_small};
 
 /// What a context knows of quantized tensors.
 #[derive(Default)]
@@ -372,6 +372,18 @@ impl<B: BackendIr> Context<B> {
         self.admit_scheme(out.id, scheme, &out.shape)?;
         self.admit_floats(out)?;
         self.admit_bytes(out.id, quantized_bytes(&out.shape, &scheme))
+    }
+
+    /// The output of a custom operation may be made, of whatever kind it is.
+    pub(crate) fn admit_any(&mut self, out: &TensorIr) -> Outcome {
+        match out.dtype {
+            DType::QFloat(scheme) => {
+                self.admit_scheme(out.id, scheme, &out.shape)?;
+                self.admit_bytes(out.id, quantized_bytes(&out.shape, &scheme))
+            }
+            _ if is_small(&out.shape[..], self.small) => Ok(()),
+            dtype => self.admit_bytes(out.id, bytes(&out.shape, dtype)),
+        }
     }
 
     /// Quantize the output as the IR declares it.

@@ -93,8 +93,9 @@ pub(crate) struct Slots<B: BackendIr> {
     graph: u64,
     /// The ids of operations are slots now.
     is_replaying: bool,
-    /// Whoever reads a slot declares the dtype and shape that it was written with, and the bytes of
-    /// tensors are not counted.
+    /// Whoever reads a slot declares the dtype and shape that it was written with.
+    is_uniform: bool,
+    /// They do, and the bytes of tensors are not counted.
     are_trusted: bool,
     /// The operations, which have not changed since, passed all checks in a replay before.
     is_checked: bool,
@@ -120,6 +121,7 @@ impl<B: BackendIr> Default for Slots<B> {
             bound: Vec::new(),
             graph: 0,
             is_replaying: false,
+            is_uniform: false,
             are_trusted: false,
             is_checked: false,
             is_clean: false,
@@ -134,16 +136,22 @@ impl<B: BackendIr> Default for Slots<B> {
 
 impl<B: BackendIr> Slots<B> {
     /// Begin a replay with as many slots.
-    pub(crate) fn open(&mut self, len: usize, are_trusted: bool, is_checked: bool) {
+    pub(crate) fn open(&mut self, len: usize, is_uniform: bool, is_checked: bool) {
         if self.slots.len() < len {
             self.slots.resize_with(len, Slot::default);
         }
         self.len = len;
         self.replay += 1;
         self.is_replaying = true;
-        self.are_trusted = are_trusted;
+        self.is_uniform = is_uniform;
+        self.are_trusted = is_uniform;
         self.is_checked = is_checked;
         self.is_clean = true;
+    }
+
+    /// Tensors in slots are counted as they go.
+    pub(crate) fn distrust(&mut self) {
+        self.are_trusted = false;
     }
 
     /// Others know the slots by these ids, which no one else uses.
@@ -204,9 +212,10 @@ impl<B: BackendIr> Slots<B> {
         slot.bound.map(|id| (id, slot.sighted))
     }
 
-    /// The tensor of the boundary that an operation calls `id` was seen to be what the IR declares.
+    /// The tensor of the boundary that an operation calls `id` was seen to be what the IR
+    /// declares. That is kept in mind where all uses declare the same.
     pub(crate) fn see(&mut self, id: TensorId, sighted: Sighted) {
-        if self.are_trusted {
+        if self.is_uniform {
             self.slots[id.value() as usize].sighted = sighted;
         }
     }

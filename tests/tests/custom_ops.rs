@@ -199,8 +199,17 @@ fn limits_hold_for_the_outputs_of_handlers() {
         interpreter.register_op(fits(ro(1, &[1], F32), out(2, &[1], F32)));
         assert_eq!(floats(&mut interpreter, 2, 1), Ok(vec![6.0]));
         interpreter.register_op(op("large", &[ro(1, &[1], F32)], &outputs));
-        let error = floats(&mut interpreter, 3, 5).expect_err("it is too much");
-        assert!(error.contains(message), "{error}");
+        for id in [3, 4] {
+            let error = floats(&mut interpreter, id, 5).expect_err("it is too much");
+            assert!(error.contains(message), "{error}");
+        }
+        // There is room where an input goes, or the output takes its place.
+        drop_all(&mut interpreter, &[3, 4]);
+        interpreter.register_op(fits(rw(2, &[1], F32), out(2, &[1], F32)));
+        interpreter.register_op(fits(rw(2, &[1], F32), out(5, &[1], F32)));
+        interpreter.register_op(fits(ro(1, &[1], F32), out(5, &[1], F32)));
+        assert_eq!(floats(&mut interpreter, 5, 1), Ok(vec![6.0]));
+        assert_eq!(interpreter.live_bytes(), two_tensors);
 
         let mut interpreter = start();
         let outputs = [out(12, &[1], F32), out(13, &[1], F32)];

@@ -1,15 +1,9 @@
 //! Operations that steer the stream: they work on handles, not on tensors.
 
-use alloc::boxed::Box;
-
-use burn_ir::{BackendIr, CustomOpIr, Handle, HandleContainer, InitOperationIr, TensorIr};
+use burn_ir::{BackendIr, CustomOpIr, InitOperationIr, TensorIr};
 
 use crate::context::{Context, Outcome};
-use crate::error::Fault;
-use crate::graph::fresh_id;
-use crate::guard::guard;
-use crate::limits::{declared_bytes, is_small};
-use crate::quantized::is_quantized;
+use crate::handler::run_handler;
 
 /// The data of an initialized tensor is registered by itself.
 pub(crate) fn stream_init<B: BackendIr>(_op: &InitOperationIr, _ctx: &mut Context<B>) -> Outcome {
@@ -22,99 +16,11 @@ pub(crate) fn stream_drop<B: BackendIr>(tensor: &TensorIr, ctx: &mut Context<B>)
     Ok(())
 }
 
-/// The handler is most likely that of the custom operation before.
+/// Run the handler of the operation: most likely that of the custom operation before.
 ///
 /// Not part of the dispatch: other operations would pay for the registers that it needs.
 #[inline(never)]
 pub(crate) fn stream_custom<B: BackendIr>(op: &CustomOpIr, ctx: &mut Context<B>) -> Outcome {
     ctx.handler = ctx.custom_ops.find(&op.id, ctx.handler);
     run_handler(ctx.handler, op, ctx)
-}
-
-/// Run the handler in this place of the registry, between a look at its inputs and a look at its
-/// outputs: it is held to the declaration of the operation.
-///
-/// Only what the handler writes is an output. An input that an output takes the place of is known
-/// to the handler by another id, so what stands under the output's id is the handler's.
-pub(crate) fn run_handler<B: BackendIr>(
-    handler: usize,
-    op: &CustomOpIr,
-    ctx: &mut Context<B>,
-) -> Outcome {
-    for output in &op.outputs {
-        if !is_small(&output.shape[..], ctx.small) {
-            ctx.admit_bytes(output.id, declared_bytes(output))?;
-        }
-    }
-    let Some(handler) = ctx.custom_ops.get(handler) else {
-        return Err(Box::new(Fault::MissingHandler { id: op.id.clone() }));
-    };
-    // The handler may change any tensor.
-    ctx.live_bytes.lose_count();
-    let handles = ctx.tensors.lend();
-    if let Some(input) = op
-        .inputs
-        .iter()
-        .find(|tensor| !handles.has_handle(&tensor.id))
-    {
-        return Err(ctx.no_data(input.id));
-    }
-    let set_aside = set_aside(op, handles);
-    let seen = set_aside.as_ref().unwrap_or(op);
-    let done = guard(|| {
-        handler(handles, seen, &ctx.device);
-        Ok(())
-    });
-    for (input, seen) in op.inputs.iter().zip(&seen.inputs) {
-        match input.id == seen.id {
-            true => handles.free(input),
-            false => drop(handles.remove_handle(seen.id)),
-        }
-    }
-    done?;
-    op.outputs
-        .iter()
-        .try_for_each(|output| check_output(output, ctx))
-}
-
-/// Free the ids of the outputs. Where one is an input's too, the input gets another id, under which
-/// the operation that is returned has it.
-fn set_aside<H: Clone>(op: &CustomOpIr, handles: &mut HandleContainer<H>) -> Option<CustomOpIr> {
-    let mut renamed = None;
-    for output in &op.outputs {
-        let Some(Handle::Existing(handle)) = handles.remove_handle(output.id) else {
-            continue;
-        };
-        if op.inputs.iter().all(|input| input.id != output.id) {
-            continue;
-        }
-        let is_of_op = |id| {
-            op.inputs
-                .iter()
-                .chain(&op.outputs)
-                .any(|tensor| tensor.id == id)
-        };
-        let id =
-            fresh_id(|id| is_of_op(id) || handles.has_handle(&id) || handles.error(&id).is_some());
-        handles.register_handle(id, handle);
-        let renamed: &mut CustomOpIr = renamed.get_or_insert_with(|| op.clone());
-        for input in &mut renamed.inputs {
-            if input.id == output.id {
-                input.id = id;
-            }
-        }
-    }
-    renamed
-}
-
-/// An output of a handler is what the operation declares.
-fn check_output<B: BackendIr>(output: &TensorIr, ctx: &mut Context<B>) -> Outcome {
-    if is_quantized(output.dtype) {
-        ctx.begin_quantized();
-    }
-    ctx.compare(output).map_err(|fault| match *fault {
-        Fault::Errored { error, .. } => Box::new(Fault::Handler { error }),
-        Fault::MissingTensor { id } => Box::new(Fault::MissingOutput { id }),
-        _ => fault,
-    })
 }

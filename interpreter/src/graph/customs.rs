@@ -1,21 +1,22 @@
 //! The custom operations of a graph, as their handlers are told of them: with ids in place of slots,
-//! since a handler looks for its tensors among the handles. Their handlers are found once.
+//! since a handler looks for its tensors among the handles. Handlers are not looked up at each replay:
+//! it is enough to see that they are where they were.
 
 use alloc::vec::Vec;
 
 use burn_ir::{BackendIr, CustomOpIr, OperationIr};
 
 use crate::context::{Context, Outcome};
-use crate::custom::run_handler;
 use crate::guard::guard;
+use crate::handler::run_handler;
 
 /// A custom operation, beside the one that has slots.
 pub(super) struct Custom {
     /// Where that stands among the operations.
     pub(super) position: usize,
     named: CustomOpIr,
-    /// Where the handler was, in the registry of the interpreter that replayed the graph before.
-    handler: usize,
+    /// Where the handler is in the registry of the interpreter that the graph was last bound for.
+    handler: Option<usize>,
 }
 
 impl Custom {
@@ -26,7 +27,7 @@ impl Custom {
             OperationIr::Custom(op) => Some(Self {
                 position,
                 named: op.clone(),
-                handler: 0,
+                handler: None,
             }),
             _ => None,
         });

@@ -216,8 +216,11 @@ impl Prepared {
             self.put_in_place(dims);
         }
         let is_checked = self.checked == Some((TypeId::of::<B>(), ctx.limits));
-        let are_trusted = self.is_uniform && !ctx.live_bytes.is_counting();
-        ctx.slots.open(self.slots.len(), are_trusted, is_checked);
+        ctx.slots
+            .open(self.slots.len(), self.is_uniform, is_checked);
+        if ctx.live_bytes.is_counting() {
+            ctx.slots.distrust();
+        }
         if let Some(names) = &self.names {
             ctx.slots.give_names(names);
         }
