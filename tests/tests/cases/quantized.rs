@@ -3,14 +3,14 @@
 use burn_backend::quantization::{QuantMode, QuantScheme, QuantStore, QuantValue, ScaleDtype};
 use burn_backend::{DType, Shape, TensorData};
 use burn_flex::Flex;
-use burn_interpreter::{Fault, TensorInterpreter};
+use burn_interpreter::{CustomOpRegistry, Fault, TensorInterpreter};
 use burn_ir::{
-    BackendIr, BaseOperationIr, DequantizeOpIr, FloatOperationIr, OperationIr, PermuteOpIr,
-    QuantizationParametersIr, QuantizeOpIr, SliceOpIr, TensorId, TensorIr, UnaryOpIr,
+    BackendIr, BaseOperationIr, CustomOpIr, DequantizeOpIr, FloatOperationIr, OperationIr,
+    PermuteOpIr, QuantizationParametersIr, QuantizeOpIr, SliceOpIr, TensorId, TensorIr, UnaryOpIr,
 };
 use burn_ndarray::NdArray;
 use burn_std::Bytes;
-use interpreter_tests::stream::ro;
+use interpreter_tests::stream::{out, ro};
 use interpreter_tests::{Tensors, eight_bits, quietly, read};
 
 use crate::{F32, refuses};
@@ -91,6 +91,24 @@ fn b44_schemes_that_do_not_fit() {
         };
         let build = |t: &mut Tensors| quantize(t, scheme, scales.clone(), global.clone());
         refuses(build, &["the backend has no QFloat"]);
+    }
+}
+
+/// B44: a handler is not run for an output that cannot be.
+#[test]
+fn b44_schemes_of_custom_operations_that_do_not_fit() {
+    for (scheme, reason) in unfit() {
+        let mut handlers = CustomOpRegistry::<Flex>::new();
+        handlers.register("make", |_, _, _| panic!("it is run"));
+        let mut interpreter = TensorInterpreter::with_custom_ops(Default::default(), handlers);
+        let output = out(1, &[2, 10], DType::QFloat(scheme));
+        let op = OperationIr::Custom(CustomOpIr::new("make", &[], &[output]));
+        let error = interpreter.try_register_op(op).expect_err("it cannot be");
+        let message = error.to_string();
+        assert!(
+            message.contains("the scheme of TensorId(1) does not fit") && message.contains(reason),
+            "{message}"
+        );
     }
 }
 
