@@ -198,6 +198,6 @@ fn a_replay_asks_for_large_working_memory_each_time() {
             assert_eq!(graph.try_replay(&mut interpreter, bindings), Ok(()));
         });
         let padded = (2 * PADDING * F32.size()) as u64;
-        assert!(measured.bytes_max >= padded, "{measured:?}");
+        assert!(measured.bytes_total >= padded, "{measured:?}");
     }
 }
