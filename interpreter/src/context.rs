@@ -125,7 +125,8 @@ impl<B: BackendIr> Context<B> {
 
     /// The fault of an operation whose tensors had slots in place of ids.
     fn renamed(&mut self, named: &OperationIr, fault: Fault) -> Fault {
-        if !fault.is_refusal() {
+        // A custom operation has ids already, and its handler must not be run on the way.
+        if !fault.is_refusal() || matches!(named, OperationIr::Custom(_)) {
             return fault;
         }
         // The checks refuse it again, and call the tensors by their ids.
