@@ -215,7 +215,7 @@ impl Graph {
         interpreter: &mut TensorInterpreter<B>,
         bindings: GraphBindings,
     ) {
-        if let Err((error, bindings)) = self.replay_bound(interpreter, bindings) {
+        if let Err(error) = self.replay_bound(interpreter, &bindings) {
             let reason = alloc::format!("a graph was not replayed: {error}");
             let error = TensorError::new(ExecutionError::with_context(reason));
             let outputs: HashSet<&TensorId> = self.outputs().iter().collect();
@@ -238,40 +238,33 @@ impl Graph {
         interpreter: &mut TensorInterpreter<B>,
         bindings: GraphBindings,
     ) -> Result<(), BindingError> {
-        let replayed = self.replay_bound(interpreter, bindings);
-        replayed.map_err(|(error, _)| error)
+        self.replay_bound(interpreter, &bindings)
     }
 
-    /// The bindings come back with the error.
     fn replay_bound<B: BackendIr>(
         &self,
         interpreter: &mut TensorInterpreter<B>,
-        bindings: GraphBindings,
-    ) -> Result<(), (BindingError, GraphBindings)> {
+        bindings: &GraphBindings,
+    ) -> Result<(), BindingError> {
         let (len, limit) = (self.len(), interpreter.limits().max_graph_ops);
         if len > limit {
-            return Err((BindingError::TooManyOps { len, limit }, bindings));
+            return Err(BindingError::TooManyOps { len, limit });
         }
         #[cfg(feature = "tracing")]
         let _span = tracing::trace_span!("replay", operations = len).entered();
         let prepared = self.shared.prepared.lock().pop();
         let mut prepared = prepared.unwrap_or_else(|| Box::new(Prepared::new(&self.shared.graph)));
-        let replayed = match prepared.bind(&mut interpreter.context, &bindings) {
+        let replayed = match prepared.bind(&mut interpreter.context, bindings) {
             true if prepared.has_shared_outputs(&interpreter.context) => {
                 interpreter.context.close_slots();
-                let replayed = self.replay_one_by_one(interpreter, &bindings);
-                replayed.map_err(|error| (error, bindings))
+                self.replay_one_by_one(interpreter, bindings)
             }
             true => {
-                drop(bindings);
                 // The outputs of an operation that fails carry its error.
                 prepared.run(&mut interpreter.context, |_, _| false);
                 Ok(())
             }
-            false => match self.try_bind(bindings.clone()) {
-                Ok(_) => Ok(()),
-                Err(error) => Err((error, bindings)),
-            },
+            false => self.try_bind(bindings.clone()).map(drop),
         };
         self.shared.prepared.lock().push(prepared);
         replayed

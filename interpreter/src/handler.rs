@@ -10,6 +10,7 @@ use crate::context::{Context, Outcome};
 use crate::error::Fault;
 use crate::graph::fresh_id;
 use crate::guard::guard;
+use crate::limits::is_small;
 use crate::quantized::is_quantized;
 
 /// Run the handler in this place of the registry, if its outputs are within the limits, between a
@@ -25,10 +26,7 @@ pub(crate) fn run_handler<B: BackendIr>(
     let Some(handler) = handler else {
         return Err(Box::new(Fault::MissingHandler { id: op.id.clone() }));
     };
-    for output in &op.outputs {
-        ctx.admit_any(output)?;
-    }
-    check::together(&op.outputs)?;
+    admit(&op.outputs, ctx)?;
     let handler = ctx.custom_ops.handler(handler);
     // The handler may change any tensor.
     ctx.live_bytes.lose_count();
@@ -56,6 +54,20 @@ pub(crate) fn run_handler<B: BackendIr>(
     op.outputs
         .iter()
         .try_for_each(|output| check_output(output, ctx))
+}
+
+/// The outputs that are declared may be made, one by one and together.
+fn admit<B: BackendIr>(outputs: &[TensorIr], ctx: &mut Context<B>) -> Outcome {
+    let most = ctx.small / outputs.len().max(1);
+    let is_small =
+        |output: &TensorIr| is_small(&output.shape[..], most) && !is_quantized(output.dtype);
+    if outputs.iter().all(is_small) {
+        return Ok(());
+    }
+    for output in outputs {
+        ctx.admit_any(output)?;
+    }
+    check::together(outputs)
 }
 
 /// Free the ids of the outputs. Where one is an input's too, the input gets another id, under which

@@ -22,7 +22,7 @@ use crate::guard::guard;
 use crate::held::Held;
 use crate::info::Kind;
 use crate::kind::{Float, TensorKind};
-use crate::limits::{bytes, elements, is_small};
+use crate::limits::{bytes, elements};
 
 /// What a context knows of quantized tensors.
 #[derive(Default)]
@@ -381,7 +381,6 @@ impl<B: BackendIr> Context<B> {
                 self.admit_scheme(out.id, scheme, &out.shape)?;
                 self.admit_bytes(out.id, quantized_bytes(&out.shape, &scheme))
             }
-            _ if is_small(&out.shape[..], self.small) => Ok(()),
             dtype => self.admit_bytes(out.id, bytes(&out.shape, dtype)),
         }
     }
