@@ -50,6 +50,10 @@ fn bound(case: &str, mode: &str) -> f64 {
 /// How much the cost of an operation may differ with the number of tensors or of operations.
 const SPREAD: f64 = 1.2;
 
+/// glibc keeps all freed chunks of up to 1 KiB by their size. Otherwise what a call to it takes depends
+/// on the history of the heap: hundreds of instructions where models are replayed, in any variant.
+const ALLOCATOR: [(&str, &str); 1] = [("GLIBC_TUNABLES", "glibc.malloc.tcache_count=65535")];
+
 pub(crate) fn run(
     workspace: &Workspace,
     args: &Args,
@@ -236,6 +240,7 @@ impl Bench {
             .arg(format!("--callgrind-out-file={}", out.display()))
             .arg(&self.program)
             .args(args)
+            .envs(ALLOCATOR)
             .stdout(Stdio::null())
             .status()
             .map_err(|cause| cannot_run("valgrind", &cause))?;
