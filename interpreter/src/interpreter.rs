@@ -109,6 +109,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
     ///
     /// Never panics. The failure of an operation without outputs is reported by the next
     /// [`sync`](Self::sync).
+    #[inline]
     pub fn register_op(&mut self, op: OperationIr) {
         let ctx = &mut self.context;
         if let Err(fault) = guard(|| ctx.execute(&op)) {
