@@ -87,9 +87,4 @@ impl<B: BackendIr> CustomOpRegistry<B> {
     pub(crate) fn handler(&self, place: usize) -> &CustomOpHandler<B> {
         &self.handlers[place].1
     }
-
-    /// Whether there is a handler for `id`.
-    pub(crate) fn has(&self, id: &str) -> bool {
-        self.places.contains_key(id)
-    }
 }

@@ -98,7 +98,7 @@ impl<B: BackendIr> TensorInterpreter<B> {
             return Some(reason);
         }
         if let OperationIr::Custom(custom) = operation
-            && !self.context.custom_ops.has(&custom.id)
+            && self.context.custom_ops.find(&custom.id, None).is_none()
         {
             return Some("no handler is registered under this id".to_string());
         }
