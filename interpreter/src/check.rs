@@ -141,10 +141,9 @@ fn rank(tensor: &TensorIr, rank: usize) -> Outcome {
 /// Outputs that are made together can be held together. Whether one fits is found where it is
 /// admitted.
 pub(crate) fn together<'t>(outputs: impl IntoIterator<Item = &'t TensorIr> + Clone) -> Outcome {
-    // Unless a custom operation has more, there are no more outputs than an element has bytes.
-    let is_small = |output: &TensorIr| is_small(&output.shape[..], SMALL / LARGEST_ELEMENT);
-    let mut each = outputs.clone().into_iter();
-    if each.by_ref().take(LARGEST_ELEMENT).all(is_small) && each.next().is_none() {
+    let most = SMALL / outputs.clone().into_iter().count().max(1);
+    let is_small = |output: &TensorIr| is_small(&output.shape[..], most);
+    if outputs.clone().into_iter().all(is_small) {
         return Ok(());
     }
     let bytes = outputs.into_iter().filter_map(declared_bytes);

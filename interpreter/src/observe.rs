@@ -22,9 +22,19 @@ impl<B: BackendIr> Context<B> {
     /// Execute an operation.
     #[inline]
     pub(crate) fn execute(&mut self, op: &OperationIr) -> Outcome {
+        self.work_on(op, |ctx| operations::execute(ctx, op))
+    }
+
+    /// Do the work of an operation, which is [observed](Self::observe) where that is of use.
+    #[inline]
+    pub(crate) fn work_on(
+        &mut self,
+        op: &OperationIr,
+        work: impl FnOnce(&mut Self) -> Outcome,
+    ) -> Outcome {
         match self.is_looked_at {
-            true => self.observe(op, |ctx| operations::execute(ctx, op)),
-            false => operations::execute(self, op),
+            true => self.observe(op, work),
+            false => work(self),
         }
     }
 
@@ -42,11 +52,7 @@ impl<B: BackendIr> Context<B> {
 
     /// Do the work of an operation, with all that may be of use to know of it.
     #[inline(never)]
-    pub(crate) fn observe(
-        &mut self,
-        op: &OperationIr,
-        work: impl FnOnce(&mut Self) -> Outcome,
-    ) -> Outcome {
+    fn observe(&mut self, op: &OperationIr, work: impl FnOnce(&mut Self) -> Outcome) -> Outcome {
         self.meet(op);
         if self.small == 0 {
             self.pending = Some(self.pending(op));

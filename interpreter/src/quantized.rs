@@ -22,7 +22,7 @@ use crate::guard::guard;
 use crate::held::Held;
 use crate::info::Kind;
 use crate::kind::{Float, TensorKind};
-use crate::limits::{bytes, elements};
+use crate::limits::{bytes, declared_bytes, elements};
 
 /// What a context knows of quantized tensors.
 #[derive(Default)]
@@ -376,13 +376,10 @@ impl<B: BackendIr> Context<B> {
 
     /// The output of a custom operation may be made, of whatever kind it is.
     pub(crate) fn admit_any(&mut self, out: &TensorIr) -> Outcome {
-        match out.dtype {
-            DType::QFloat(scheme) => {
-                self.admit_scheme(out.id, scheme, &out.shape)?;
-                self.admit_bytes(out.id, quantized_bytes(&out.shape, &scheme))
-            }
-            dtype => self.admit_bytes(out.id, bytes(&out.shape, dtype)),
+        if let DType::QFloat(scheme) = out.dtype {
+            self.admit_scheme(out.id, scheme, &out.shape)?;
         }
+        self.admit_bytes(out.id, declared_bytes(out))
     }
 
     /// Quantize the output as the IR declares it.

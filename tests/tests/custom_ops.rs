@@ -6,7 +6,9 @@ use burn_backend::ops::{FloatTensorOps, IntTensorOps};
 use burn_backend::{DType, ExecutionError, TensorData};
 use burn_flex::Flex;
 use burn_interpreter::{CustomOpRegistry, Fault, Graph, Limits, OpError, TensorInterpreter};
-use burn_ir::{CustomOpIr, OperationIr, ScalarIr, TensorError, TensorId, TensorIr};
+use burn_ir::{
+    BackendIr, CustomOpIr, HandleContainer, OperationIr, ScalarIr, TensorError, TensorId, TensorIr,
+};
 use interpreter_tests::stream::{add_scalar, bindings, drop_all, floats, out, ro, rw};
 use interpreter_tests::{quietly, read};
 
@@ -16,13 +18,25 @@ fn op(id: &'static str, inputs: &[TensorIr], outputs: &[TensorIr]) -> OperationI
     OperationIr::Custom(CustomOpIr::new(id, inputs, outputs))
 }
 
-fn registry() -> CustomOpRegistry<Flex> {
-    let mut registry = CustomOpRegistry::<Flex>::new();
-    registry.register("double", |handles, ir, _| {
+/// Registers a handler that multiplies by `factor`.
+fn register_factor(registry: &mut CustomOpRegistry<Flex>, id: &str, factor: f32) {
+    registry.register(id, move |handles, ir, _| {
         let input = handles.get_float_tensor::<Flex>(&ir.inputs[0]);
-        let output = Flex::float_mul_scalar(input, 2.0.into());
+        let output = Flex::float_mul_scalar(input, factor.into());
         handles.register_float_tensor::<Flex>(&ir.outputs[0].id, output);
     });
+}
+
+/// A handler that multiplies by the scalar of its operation.
+fn scale(handles: &mut HandleContainer<<Flex as BackendIr>::Handle>, ir: &CustomOpIr) {
+    let input = handles.get_float_tensor::<Flex>(&ir.inputs[0]);
+    let output = Flex::float_mul_scalar(input, ir.scalars[0].into());
+    handles.register_float_tensor::<Flex>(&ir.outputs[0].id, output);
+}
+
+fn registry() -> CustomOpRegistry<Flex> {
+    let mut registry = CustomOpRegistry::<Flex>::new();
+    register_factor(&mut registry, "double", 2.0);
     registry.register("bad", |_, _, _| panic!("the handler is broken"));
     registry.register("half", |handles, ir, device| {
         let output = Flex::float_from_data(TensorData::from([1.0f32]), device);
@@ -61,9 +75,7 @@ fn a_handler_gets_its_tensors_and_scalars() {
             .lock()
             .expect("nobody panics")
             .extend(ir.scalars.iter().copied());
-        let input = handles.get_float_tensor::<Flex>(&ir.inputs[0]);
-        let output = Flex::float_mul_scalar(input, ir.scalars[0].into());
-        handles.register_float_tensor::<Flex>(&ir.outputs[0].id, output);
+        scale(handles, ir);
     });
     let mut interpreter = TensorInterpreter::with_custom_ops(Default::default(), registry);
     interpreter.register_tensor_data_id(TensorId::new(1), TensorData::from([2.0f32, 4.0]));
@@ -104,15 +116,6 @@ fn the_last_handler_of_an_id_counts() {
     let mut interpreter = TensorInterpreter::with_custom_ops(Default::default(), registry.clone());
     interpreter.register_op(op("idle", &[], &[out(2, &[1], F32)]));
     assert_eq!(floats(&mut interpreter, 2, 1), Ok(vec![9.0]));
-}
-
-/// Registers a handler that multiplies by `factor`.
-fn register_factor(registry: &mut CustomOpRegistry<Flex>, id: &str, factor: f32) {
-    registry.register(id, move |handles, ir, _| {
-        let input = handles.get_float_tensor::<Flex>(&ir.inputs[0]);
-        let output = Flex::float_mul_scalar(input, factor.into());
-        handles.register_float_tensor::<Flex>(&ir.outputs[0].id, output);
-    });
 }
 
 #[test]
@@ -251,11 +254,7 @@ fn a_graph_runs_handlers_that_take_and_make_nothing() {
 #[test]
 fn a_handler_gets_the_scalars_of_each_replay() {
     let mut registry = CustomOpRegistry::<Flex>::new();
-    registry.register("scale", |handles, ir, _| {
-        let input = handles.get_float_tensor::<Flex>(&ir.inputs[0]);
-        let output = Flex::float_mul_scalar(input, ir.scalars[0].into());
-        handles.register_float_tensor::<Flex>(&ir.outputs[0].id, output);
-    });
+    registry.register("scale", |handles, ir, _| scale(handles, ir));
     let mut interpreter = TensorInterpreter::with_custom_ops(Default::default(), registry);
     interpreter.register_tensor_data_id(TensorId::new(101), TensorData::from([1.0f32]));
     let (input, output) = (ro(0, &[0], F32), out(1, &[0], F32));

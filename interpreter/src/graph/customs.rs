@@ -55,12 +55,8 @@ impl Custom {
 
     /// Execute the operation, which is `op` with slots in place of ids.
     pub(super) fn execute<B: BackendIr>(&self, op: &OperationIr, ctx: &mut Context<B>) -> Outcome {
-        let work = |ctx: &mut Context<B>| {
+        ctx.work_on(op, |ctx| {
             ctx.with_names(|ctx| guard(|| run_handler(self.handler, &self.named, ctx)))
-        };
-        match ctx.is_looked_at {
-            true => ctx.observe(op, work),
-            false => work(ctx),
-        }
+        })
     }
 }
